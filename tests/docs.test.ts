@@ -10,6 +10,9 @@ import { ownValue } from '../engine/protocol/own.ts';
 const root = path.resolve(import.meta.dirname, '..');
 const pages = [
   'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
   'kernels/README.md',
   'samples/README.md',
   ...fs.readdirSync(path.join(root, 'docs')).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
