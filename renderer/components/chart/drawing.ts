@@ -224,7 +224,7 @@ function drawEndLabels(chart: Chart, { curves, colour, font }: Drawing): void {
       if (!last) return [];
       const y = Math.min(chartArea.bottom, Math.max(chartArea.top, scales.y.getPixelForValue(last.y)));
       return [
-        { text: endText, token: curve.inkLabel ? 'text' : curve.token, x: scales.x.getPixelForValue(last.x) + 7, y },
+        { text: endText, token: curve.inkLabel ? 'text' : curve.token, x: scales.x.getPixelForValue(last.x) + 10, y },
       ];
     })
     .sort((a, b) => a.y - b.y);
