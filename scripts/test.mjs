@@ -1,6 +1,7 @@
 // `npm test`: sets everything up, then Node's runner over the engine's tests and Playwright over the real app, on a screen
 // of its own; both print their own closing lines. `npm test -- unit [FILE …]` and `npm test -- app [FILE …]` run one of the
-// two, `npm run parity -- [KERNEL]` the kernels against their references, `npm run bench:window` times the window.
+// two, `npm run parity -- [KERNEL]` the kernels against their references, `npm run bench:window` times the window, `npm run pictures` takes
+// the README's pictures of it.
 
 import * as fs from 'node:fs';
 import path from 'node:path';
@@ -11,6 +12,11 @@ import { everything, handOver, hasProgram, root, say, script, setup } from './se
 const engineTests = 'tests/{tiny,unit,gradient,parity,golden,recipes}/**/*.test.ts';
 /** Test files at once: each may use several threads of its own, and two cores are the reference machine. */
 const concurrency = 2;
+/** Scripts that a person runs over the real window. */
+const windowScripts = new Map([
+  ['window', 'tests/app/window-bench.ts'],
+  ['pictures', 'tests/app/pictures.ts'],
+]);
 /** The packaged app is tested too, where electron-builder makes it without anything of the system's. */
 const packaged = process.platform === 'linux' ? ['package'] : [];
 
@@ -18,8 +24,8 @@ await script(async () => {
   const parts = process.argv.slice(2);
   const wantsEngine = parts.length === 0 || parts[0] === 'unit' || parts[0] === 'parity';
   const wantsApp = parts.length === 0 || parts[0] === 'app';
-  const timesWindow = parts[0] === 'window';
-  const forApp = wantsApp ? [...everything, ...packaged] : timesWindow ? everything : ['node'];
+  const inWindow = windowScripts.get(parts[0] ?? '');
+  const forApp = wantsApp ? [...everything, ...packaged] : inWindow ? everything : ['node'];
   const { node } = await setup({ targets: [...forApp, ...(wantsEngine ? ['tests'] : [])] });
   // Tests start the programs of this project by name; they find the right Node first.
   const env = {
@@ -27,7 +33,7 @@ await script(async () => {
     PATH: `${path.dirname(node)}${path.delimiter}${process.env['PATH']}`,
     TRAINYARD_NODE: node,
   };
-  const electron = process.platform === 'linux' || wantsApp || timesWindow ? await ensureElectron({ node }) : null;
+  const electron = process.platform === 'linux' || wantsApp || inWindow ? await ensureElectron({ node }) : null;
   if (electron !== null) {
     env['TRAINYARD_ELECTRON'] = JSON.stringify(electron);
     env['TRAINYARD_SWIFTSHADER'] = electron.folder;
@@ -59,8 +65,8 @@ await script(async () => {
     const [program, ...args] = [...(await virtualScreen()), node, ...playwright];
     await step(program, args);
   }
-  if (timesWindow) {
-    const [program, ...args] = [...(await virtualScreen()), node, 'tests/app/window-bench.ts', ...parts.slice(1)];
+  if (inWindow) {
+    const [program, ...args] = [...(await virtualScreen()), node, inWindow, ...parts.slice(1)];
     await step(program, args);
   }
   process.exitCode = failed ? 1 : 0;
