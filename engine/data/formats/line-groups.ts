@@ -50,7 +50,7 @@ export class LineGroups {
   readonly #file: FileHandle;
   readonly #settings: GroupSettings;
   readonly #free: Buffer[] = [];
-  /** Bytes behind the last group. */
+  /** Bytes behind the last group, in its buffer: nobody but `next` writes there. */
   #rest: Buffer = Buffer.alloc(0);
   #done = 0;
 
@@ -110,7 +110,7 @@ export class LineGroups {
   }
 
   #cut(buffer: Buffer, start: number, cut: number, end: number, lines: number): LineGroup {
-    this.#rest = Buffer.from(buffer.subarray(cut, end));
+    this.#rest = buffer.subarray(cut, end);
     return { bytes: buffer.subarray(start, cut), lines, end: this.#done - (end - cut) };
   }
 

@@ -16,6 +16,7 @@ export function nativeTables({ missing }: PlainStyle): NativeTables | null {
   return loadNative(file);
 }
 
+const roomForLonger = 1.1;
 /** Numbers that the addon tells of a column: `ColumnFacts` of native/plain_rows.h. */
 const factsOfColumn = 9;
 
@@ -44,7 +45,8 @@ export class NativeCells implements PlainReader {
 
   async read(bytes: Buffer, lines: number, masks: Uint32Array): Promise<PlainGroup | null> {
     const size = memoryOf(this.#columns, lines) + bytes.length;
-    if (this.#out.byteLength < size) this.#out = new ArrayBuffer(size);
+    // With room for longer rows: large arrays that come and go have the collector look at everything, again and again.
+    if (this.#out.byteLength < size) this.#out = new ArrayBuffer(Math.ceil(size * roomForLonger));
     const out = new Uint8Array(this.#out);
     return (await this.#tables.readRows(bytes, lines, this.#style, masks, out, this.#facts))
       ? this.#group(lines)

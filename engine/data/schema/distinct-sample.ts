@@ -53,7 +53,9 @@ export class DistinctSample {
     if (this.#kept < soFar * 0.9) return;
     let parts = 1;
     while (rows / parts > (parts === 1 ? most : aim)) parts *= 2;
-    if (parts - 1 > this.#mask) this.#rebuild(parts - 1, firstBits);
+    // Room for all of them at once: arrays that grow have the collector look at everything, again and again.
+    const bits = Math.max(firstBits, Math.ceil(Math.log2((2 * rows) / parts)));
+    if (parts - 1 > this.#mask || bits > this.#bits) this.#rebuild(parts - 1, bits);
   }
 
   /** null: the numbers kept do not tell. */
