@@ -50,7 +50,10 @@ export function startUtilityProcess(options: ChildOptions): Child {
     ready: whenReady(port, `The ${name} process`),
     ended: new Promise((resolve) => child.once('exit', (code) => resolve(endingOf(code)))),
     link: (end, what = 'link') => child.postMessage(what, [end]),
-    end: () => port.close(),
+    end: () => {
+      own.asked = true;
+      port.close();
+    },
     kill: own.kill,
   };
 }
@@ -125,10 +128,13 @@ interface OwnEnd {
   readonly kill: () => void;
 }
 
-/** 1 is the end by an uncaught error, which the process has reported itself (engine/system/crashes.ts). */
+/**
+ * 1 is the end by an uncaught error, which the process has reported itself (engine/system/crashes.ts). 0 counts too: none of
+ * these processes ends by itself, and Electron gives it for killed ones at times, mostly on a busy machine.
+ */
 function tellFailures(child: UtilityLike, { name, failed }: ChildOptions, own: OwnEnd): void {
   child.once('exit', (code) => {
-    if (!own.asked && code !== 0 && code !== 1) failed?.(name, endingOf(code));
+    if (!own.asked && code !== 1) failed?.(name, endingOf(code));
   });
 }
 

@@ -65,8 +65,14 @@ export interface Processes {
   close(): Promise<void>;
 }
 
-/** @param failed  called with what a process was, and how it ended, where it neither ended by itself nor was ended from here */
-export function createProcesses(home: string, failed: (part: string, what: string) => void): Processes {
+const settleMilliseconds = 1000;
+
+/** @param tell  called with what a process was, and how it ended, where it neither ended by itself nor was ended from here */
+export function createProcesses(home: string, tell: (part: string, what: string) => void): Processes {
+  let closing = false;
+  // A signal to all of them, as when the system shuts down, ends the parts first: their app is about to close, then.
+  const failed = (part: string, what: string): void =>
+    void setTimeout(() => closing || tell(part, what), settleMilliseconds).unref();
   const args = [`--home=${home}`];
   const bundle = (name: string): string => plainFile('build', 'hosts', `${name}.cjs`);
   const data = createServiceProcess<DataService>('data', () =>
@@ -170,6 +176,7 @@ export function createProcesses(home: string, failed: (part: string, what: strin
       for (const process of [store, data]) process.child().catch(() => undefined);
     },
     async close() {
+      closing = true;
       for (const child of hosts) child.kill();
       await Promise.all([store.close(), data.close(), ...repairs.map(({ ended }) => ended)]);
     },

@@ -1,4 +1,4 @@
-// The app tests: the real Electron, one window at a time, as a person would use it. Screenshots of every view are kept.
+// The app tests: the real Electron, as a person would use it. Screenshots of every view are kept.
 
 import { defineConfig } from '@playwright/test';
 
@@ -6,8 +6,8 @@ export default defineConfig({
   testDir: '.',
   testMatch: '**/*.spec.ts',
   outputDir: '../../test-results/app',
-  // Two cores train, draw and test at once.
-  workers: 1,
+  // A window waits more than it works: two at once fill two cores.
+  workers: 2,
   // A real window on a busy machine can miss a key or a frame; a test that fails twice has found something.
   retries: process.env['CI'] ? 1 : 0,
   timeout: 120_000,

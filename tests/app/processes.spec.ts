@@ -92,7 +92,7 @@ sharing('the data process and the store come back when they are killed, and a ru
   // Said to nobody but the person: a file in the home.
   await expect
     .poll(() => listCrashes(app.home).map(({ part, what }) => `${part}: ${what}`))
-    .toContainEqual(expect.stringMatching(/^data: it was killed/));
+    .toContainEqual(expect.stringMatching(/^data: it (was killed|ended by itself)/));
   expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toEqual([
     expect.objectContaining({ id: dataset.id }),
   ]);
