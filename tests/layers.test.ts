@@ -171,6 +171,12 @@ const rules: readonly Rule[] = [
     instead: `A check takes rows, settings and a device as arguments; what a learner lets be examined it says itself. ${pure}`,
   },
   {
+    files: 'engine/export/returned/find.node.ts',
+    may: ['engine/export/returned/', protocol],
+    packages: ['node:'],
+    instead: 'It alone looks at files that come back; what is in them is read from values.',
+  },
+  {
     files: 'engine/export/',
     may: [
       'kernels/',

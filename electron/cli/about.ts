@@ -70,7 +70,7 @@ export const about = {
     name: 'import-model',
     usage: 'PATH',
     summary:
-      'Makes a finished run of a model that others have trained: a safetensors file, or a folder of Hugging Face.',
+      'Makes a finished run of a model that others have trained (a safetensors file, a folder of Hugging Face), or of a training that comes back from a cluster.',
   },
   generate: {
     name: 'generate',

@@ -1,4 +1,4 @@
-// Models that others have trained, dropped on the window: each is read in a process of its own and becomes a finished run.
+// Models that others have trained, and trainings that come back, dropped on the window: each is read in a process of its own and becomes a finished run.
 
 import type { AppService } from '../../engine/protocol/app.ts';
 import { isModel } from '../../engine/pretrained/paths.node.ts';
@@ -6,6 +6,7 @@ import { pretrainedSentences } from '../../engine/protocol/pretrained.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { importModel } from '../../engine/runs/import-model.ts';
+import { importReturned, returnedSentences } from '../../engine/runs/import-returned.ts';
 import type { ChosenPaths } from './paths.ts';
 import type { Processes } from './processes.ts';
 
@@ -20,10 +21,16 @@ export function createModels(parts: {
       if (!(await isModel(path))) return null;
       const { models, kill } = await parts.processes.startCpuHost();
       try {
-        const pretrained = await models.read({ path });
-        const { run } = await importModel({ store: parts.store, pretrained, owner: processOwner() });
-        const { title, head, pictures } = pretrained;
-        return { run: run.id, title, head, pictures, said: pretrainedSentences(pretrained) };
+        const found = await models.read({ path });
+        const [{ store }, owner] = [parts, processOwner()];
+        if ('origin' in found) {
+          const { run } = await importReturned({ store, returned: found, owner });
+          const said = returnedSentences(found, run.parent);
+          return { run: run.id, returned: true, title: run.name, head: true, pictures: false, said };
+        }
+        const { run } = await importModel({ store, pretrained: found, owner });
+        const { title, head, pictures } = found;
+        return { run: run.id, title, head, pictures, said: pretrainedSentences(found) };
       } finally {
         kill();
       }

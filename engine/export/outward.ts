@@ -28,7 +28,8 @@ export function turnedIn(file: ModelFile): (name: string, tensor: Pick<SafeTenso
   return (name, tensor) => names.has(name) && isMatrix(name, tensor);
 }
 
-function outputFirst({ shape, data }: SafeTensor): SafeTensor {
+/** A matrix the other way round. */
+export function outputFirst({ shape, data }: SafeTensor): SafeTensor {
   const [inputs, units] = shape;
   const turned = new Float32Array(data.length);
   for (let i = 0; i < inputs; i++) for (let u = 0; u < units; u++) turned[u * inputs + i] = data[i * units + u];

@@ -19,6 +19,7 @@ import {
   schemaVersion11,
   schemaVersion12,
   schemaVersion13,
+  schemaVersion14,
 } from './schema.ts';
 
 export interface Migration {
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   { version: 11, apply: (connection) => connection.execute(schemaVersion11) },
   { version: 12, apply: (connection) => connection.execute(schemaVersion12) },
   { version: 13, apply: (connection) => connection.execute(schemaVersion13) },
+  { version: 14, apply: (connection) => connection.execute(schemaVersion14) },
 ];
 
 /** Runs say which learner they have. */

@@ -162,6 +162,18 @@ export const schemaVersion13 = `
   ) STRICT;
 `;
 
+// A run can have been trained elsewhere.
+export const schemaVersion14 = `
+  ALTER TABLE run ADD COLUMN relation_anew TEXT
+    CHECK (
+      relation_anew IN ('continued', 'started from', 'fold', 'advised by', 'member', 'trained elsewhere') AND parent IS NOT NULL
+      OR relation_anew IS NULL AND parent IS NULL
+    );
+  UPDATE run SET relation_anew = relation WHERE relation IS NOT NULL;
+  ALTER TABLE run DROP COLUMN relation;
+  ALTER TABLE run RENAME COLUMN relation_anew TO relation;
+`;
+
 // A run can end `diverged`. SQLite cannot change a CHECK: the table is made anew under its name. Needs foreign keys to be off,
 // or dropping the old one would take samples and summaries with it.
 export const schemaVersion4 = `

@@ -3,9 +3,9 @@
 
 /**
  * `continued`: goes on with everything its parent knew; `started from`: with its weights; `fold`, `member`: a part of its work; `advised by`:
- * trained anew with the settings that a finding about its parent advised.
+ * trained anew with the settings that a finding about its parent advised; `trained elsewhere`: by a project that its parent left as.
  */
-export const runRelations = ['continued', 'started from', 'fold', 'advised by', 'member'] as const;
+export const runRelations = ['continued', 'started from', 'fold', 'advised by', 'member', 'trained elsewhere'] as const;
 export type RunRelation = (typeof runRelations)[number];
 
 /** What a run took over from its parent. */
@@ -34,6 +34,7 @@ const relationWords: Readonly<Record<RunRelation, string>> = {
   fold: 'fold of',
   'advised by': 'advised by',
   member: 'member of',
+  'trained elsewhere': 'trained elsewhere, from',
 };
 
 /** Whether it began with something of its parent's. */

@@ -1,6 +1,7 @@
 // Models that others have trained are runs of the history that no dataset of ours stands behind.
 
 import type { ModelSpec, Task, TrainingSpec } from '../model/spec.ts';
+import type { ReturnedRun } from './returned.ts';
 import type { RunConfig } from './runs.ts';
 
 const prefix = 'pretrained-';
@@ -33,15 +34,17 @@ export interface PretrainedRun extends AboutPretrained {
   readonly digest: string;
 }
 
-/** Reads models of others. */
+/** Reads models of others, and trainings that come back. */
 export interface ModelReaderService {
   /** Throws why what stands at the path cannot be read. */
-  read(request: { readonly path: string }): Promise<PretrainedRun>;
+  read(request: { readonly path: string }): Promise<PretrainedRun | ReturnedRun>;
 }
 
-/** A model of others that has become a run. */
+/** A model of others, or a training that came back, that has become a run. */
 export interface ImportedModel extends Omit<AboutPretrained, 'source'> {
   readonly run: number;
+  /** It was trained elsewhere from a run: to be looked at, not to begin with. */
+  readonly returned?: true;
   readonly pictures: boolean;
 }
 

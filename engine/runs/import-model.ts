@@ -7,10 +7,11 @@ import {
   type AboutPretrained,
   type PretrainedRun,
 } from '../protocol/pretrained.ts';
-import type { RunFile, RunRecord, RunResult } from '../protocol/runs.ts';
+import type { RunRecord, RunResult } from '../protocol/runs.ts';
 import type { NewRun, StoreService } from '../protocol/store.ts';
+import { keepFinished, type FinishedStore } from './keep-finished.ts';
 
-type Store = Pick<StoreService, 'runs' | 'createRun' | 'updateRun' | 'writeFile' | 'append' | 'deleteRuns'>;
+type Store = FinishedStore & Pick<StoreService, 'runs'>;
 
 export interface ImportRequest {
   readonly store: Store;
@@ -33,22 +34,14 @@ export async function importModel(
 
   const config = networkConfig({ dataset, settings: { task }, device: 'auto', threads: 0 }, model, training);
   const name = request.name?.trim() || source.replace(/\.safetensors$/i, '');
-  const { id: run } = await store.createRun({ name, dataset, datasetName: source, config, owner });
-  try {
-    await store.updateRun({ run, patch: { state: 'running', startedAt: Date.now() } });
-    for (const [file, data] of Object.entries(files)) await store.writeFile({ run, file: file as RunFile, data });
-    const log = pretrainedSentences(pretrained).map((message) => ({
-      time: Date.now(),
-      level: 'info' as const,
-      message,
-    }));
-    await store.append({ run, points: [], log });
-    const ended = { state: 'completed', endedAt: Date.now(), device: 'cpu', threads: 1, parameters } as const;
-    return { run: await store.updateRun({ run, patch: { ...ended, result: resultOf(pretrained) } }), again: false };
-  } catch (error) {
-    await store.deleteRuns({ runs: [run] }).catch(() => undefined);
-    throw error;
-  }
+  const run = await keepFinished(store, {
+    run: { name, dataset, datasetName: source, config, owner },
+    files,
+    points: [],
+    log: pretrainedSentences(pretrained),
+    ended: { state: 'completed', device: 'cpu', threads: 1, parameters, result: resultOf(pretrained) },
+  });
+  return { run, again: false };
 }
 
 function resultOf({ title, source, head }: AboutPretrained): RunResult {

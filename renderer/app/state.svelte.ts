@@ -124,10 +124,10 @@ export class AppState {
     try {
       const model = await this.service.importModel({ token });
       if (model === null) return false;
-      const { run, said, pictures } = model;
+      const { run, said, pictures, returned } = model;
       this.toasts.show(`Run ${run}: ${said.join(' ')}`, { life: 12_000 });
       // Pictures, or texts, of any kind are a beginning for it; without any the run says what it is.
-      const own = dataForModel(this.datasets.list, pictures);
+      const own = returned ? null : dataForModel(this.datasets.list, pictures);
       this.router.go(own ? `#new/${own.id}?from=${run}&weights=best` : `#run/${run}`);
     } catch (error) {
       this.datasets.reject(name, failureOf(error), drop);

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
-import { lastEvent, temporaryHome } from '../support/cli.ts';
+import { lastEvent, temporaryHome, trainyard } from '../support/cli.ts';
 import { writeMixedTable } from '../support/mixed-table.ts';
 import { encoders, noise, paint, red } from '../support/pictures.ts';
 import { lacksPython, python, runPython } from '../support/python.ts';
@@ -39,6 +39,34 @@ function assertSameCurves(one: string, other: string): void {
   assert.ok(difference < 1e-5, `they differ by ${difference}`);
 }
 
+/** What PyTorch answers to all rows with the weights of a folder, in the target's unit or as the probability of the first class. */
+const answers = `
+import glob, json, sys, numpy as np, torch
+from data import Pictures, config
+from model import load
+model, pictures = load(sys.argv[1] + "/weights.safetensors"), Pictures(torch.device("cpu"))
+with torch.no_grad():
+    out = torch.cat([model(pictures(torch.from_numpy(np.load(file)))) for file in sorted(glob.glob("data/*.x.npy"))]).double()
+about = config["output"]
+out = out.softmax(1) if "classes" in about else out * about["scale"] + about["offset"]
+print(json.dumps(out[:, 0].tolist()))
+`;
+
+/** The finished folder becomes a run that predicts as PyTorch does, row by row, and names the run it comes from. */
+async function assertComesBack(project: string, folder: string, source: string, value: string): Promise<void> {
+  const { run } = await lastEvent(home, 'import-model', folder);
+  const { stdout } = await trainyard(home, 'show', String(run));
+  assert.match(stdout, /family +trained elsewhere, from run \d/);
+  const { events } = await trainyard(home, 'predict', String(run), source, '--json');
+  const ours = events.filter(({ event }) => event === 'prediction').map((row) => Number(row[value]));
+  const theirs = JSON.parse(runPython(['-c', answers, folder], { cwd: project, env })) as number[];
+  assert.ok(ours.length >= 60 && ours.length === theirs.length);
+  // The project's rows stand by splits, ours as in the file.
+  const [left, right] = [ours, theirs].map((all) => all.toSorted((a, b) => a - b));
+  const difference = Math.max(...left.map((one, i) => Math.abs(one - right[i]) / Math.max(1, Math.abs(one))));
+  assert.ok(difference < 1e-5, `they differ by ${difference}`);
+}
+
 function paintBars(folder: string): string {
   for (const [edge, name] of [0, 5, 10].map((from) => [from, `bar-${from}`] as const)) {
     fs.mkdirSync(path.join(folder, name), { recursive: true });
@@ -62,6 +90,7 @@ test('a CNN with batch norm and changed pictures has the losses of one process i
   runPython(['train.py', '--out', one], { cwd: out, env });
   runPython(torchrun('train.py', '--out', two), { cwd: out, env });
   assertSameCurves(one, two);
+  await assertComesBack(out, two, pictures, 'p(bar-0)');
 });
 
 test('a table: two processes as one; a killed one ends the other, and one process goes on', { skip }, async () => {
@@ -96,4 +125,5 @@ test('a table: two processes as one; a killed one ends the other, and one proces
   assert.ok(Number(step) > 50 && Number(step) < 480, step);
   assertSameCurves(one, two);
   assert.match(fs.readFileSync(path.join(two, 'result.json'), 'utf8'), /"reason": "completed"/);
+  await assertComesBack(out, two, prices, 'prediction');
 });

@@ -112,9 +112,9 @@ def replace(path, write):
 
 @torch.no_grad()
 def evaluate(model, split, pictures, weights, processes):
-    """Loss and accuracy of a split, its rows divided among the processes; (nan, nan) where it is empty."""
+    """Scores of a split by their names, its rows divided among the processes; none where it is empty."""
     model.eval()
-    total, weight, right = 0.0, 0.0, 0
+    total, weight, first, second = 0.0, 0.0, 0.0, 0.0
     for rows in torch.arange(len(split))[processes.rank :: processes.world].split(1024):
         x, y = split.__getitems__(rows.tolist())
         y = y.to(processes.device)
@@ -123,10 +123,20 @@ def evaluate(model, split, pictures, weights, processes):
         total, weight = total + float(one), weight + float(many)
         if classes:
             found = outputs.argmax(1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).long()
-            right += int((found == y.long()).sum())
-    total, weight, right = processes.sum(total, weight, right)
+            first += int((found == y.long()).sum())
+        else:
+            error = outputs[:, 0].double() - y.double()
+            first, second = first + float(error.abs().sum()), second + float(error.square().sum())
+    total, weight, first, second = processes.sum(total, weight, first, second)
     back_to_training(model)
-    return (total / weight, right / len(split)) if weight else (math.nan, math.nan)
+    if not weight:
+        return {}
+    if classes:
+        return {"loss": total / weight, "accuracy": first / len(split)}
+    # In the target's unit; of the variance the share that is explained.
+    scale, spread = config["output"]["scale"], float((split.y.double() - split.y.double().mean()).square().sum())
+    explained = {"r2": 1 - second / spread} if spread else {}
+    return {"loss": total / weight, "mae": first / len(split) * scale, "rmse": math.sqrt(second / len(split)) * scale, **explained}
 
 
 class Curves:
@@ -295,20 +305,19 @@ class Training:
         state["epoch"] += 1
         mean = state["loss"] / state["rows"]
         state["loss"], state["rows"] = 0.0, 0
-        validation, accuracy = evaluate(self.model, self.validation, self.pictures, self.weights, self.processes)
+        scores = evaluate(self.model, self.validation, self.pictures, self.weights, self.processes)
         state["seconds"] = self.seconds()
         self.point("train_loss", mean)
-        self.point("val_loss", validation)
-        if classes:
-            self.point("val_accuracy", accuracy)
+        for name, value in scores.items():
+            self.point(f"val_{name}", value)
         self.point("learning_rate", learning_rate(state["step"] - 1, self.steps, self.per_epoch))
-        said = f"epoch {state['epoch']}: loss {mean:.6f}, validation {validation:.6f}"
-        self.processes.say(said + (f", accuracy {accuracy:.4f}" if classes else ""))
-        judged = mean if math.isnan(validation) else validation
+        said = ", ".join(f"{name} {value:.6g}" for name, value in scores.items()) or "none"
+        self.processes.say(f"epoch {state['epoch']}: loss {mean:.6f}; validation: {said}")
+        judged = scores.get("loss", mean)
         if state["best"] is None or judged < state["best"] - stopping["minimumDelta"]:
             state["best"], state["bestEpoch"], state["stale"] = judged, state["epoch"], 0
             if self.processes.rank == 0:
-                tensors = {k: v.contiguous().cpu() for k, v in self.model.state_dict().items()}
+                tensors = {k: v.contiguous().cpu() for k, v in self.model.state_dict().items() if v.is_floating_point()}
                 replace(self.best, lambda path: save_file(tensors, path, metadata=origin()))
         else:
             state["stale"] += 1
@@ -336,14 +345,14 @@ class Training:
         self.model.load_state_dict(load_file(str(self.best)))
         scores = {}
         for short, split in (("train", self.data), ("val", self.validation), ("test", Split("test"))):
-            loss, accuracy = evaluate(self.model, split, self.pictures, self.weights, processes)
-            scores |= {f"{short}_loss": loss} | ({f"{short}_accuracy": accuracy} if classes else {})
+            found = evaluate(self.model, split, self.pictures, self.weights, processes)
+            scores |= {f"{short}_{name}": value for name, value in found.items()}
         device = torch.cuda.get_device_name(processes.device) if processes.device.type == "cuda" else platform.processor() or platform.machine()
         rows = state["epoch"] * config["rowsOfEpoch"]
         result = {
             "version": 1, "reason": reason, "epochs": state["epoch"], "steps": state["step"], "seconds": state["seconds"],
             "examplesPerSecond": rows / max(1e-9, state["seconds"]), "bestEpoch": state["bestEpoch"], "processes": processes.world,
-            "device": device, "torch": torch.__version__, "metrics": {k: v for k, v in scores.items() if math.isfinite(v)},
+            "kind": "gpu" if processes.device.type == "cuda" else "cpu", "device": device, "torch": torch.__version__, "metrics": {k: v for k, v in scores.items() if math.isfinite(v)},
         }
         if processes.rank == 0:
             self.curves.bytes()
