@@ -9,6 +9,7 @@ import type { RunHosts } from '../../engine/runs/hosts.ts';
 import { createTrainerHost } from '../../engine/learners/host.ts';
 import { nodeSurroundings, residentBudget } from '../hosts/surroundings.ts';
 import { openTogether } from '../hosts/together.ts';
+import { startTrialThread } from '../hosts/trials.ts';
 import { openCpu } from '../hosts/trusted-cpu.ts';
 import { homeFolder } from './home.ts';
 
@@ -20,6 +21,7 @@ export function inProcessHosts(data: Pick<DataService, 'readShard'>): RunHosts {
         readShard: (handle, shard) => data.readShard({ handle, shard }),
         surroundings: nodeSurroundings,
         dataBudget: residentBudget(),
+        trialThread: (threads) => startTrialThread({ home: homeFolder(), threads }),
       });
       // There is no process to end: a run that is given up stops after its current submit.
       return { host, exited: new Promise<string>(() => {}), kill: () => void host.stop() };

@@ -40,6 +40,7 @@ import { createPredictor } from './predictor.ts';
 import { nodeProfiling } from './profiler.ts';
 import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.ts';
 import { openTogether } from './together.ts';
+import { startTrialThread } from './trials.ts';
 import { openCpu } from './trusted-cpu.ts';
 import { reportOwnFailures } from './uncaught.ts';
 
@@ -69,7 +70,11 @@ async function openDevice({ device, devices, threads }: RunConfig): Promise<Back
   if (devices !== undefined) return openTogether(devices, { home, threads, gpu: besideGpu });
   return device === 'reference' ? createReferenceBackend() : openCpu({ home, threads });
 }
-const host = createTrainerHost({ ...surroundings, createBackend: ({ config }) => openDevice(config) });
+const host = createTrainerHost({
+  ...surroundings,
+  createBackend: ({ config }) => openDevice(config),
+  trialThread: (threads) => startTrialThread({ home, threads }),
+});
 serve<TrainerHost>(port, host);
 serve<PredictorService>(
   port,

@@ -16,7 +16,7 @@ import { timeText } from '../protocol/words.ts';
 import { baselineOf } from './baseline.ts';
 import { encodeBaseline } from './baseline-file.ts';
 import { lazyBackend, type LazyBackend } from './lazy-backend.ts';
-import type { Rows } from './learner.ts';
+import type { LearnerJob, Rows } from './learner.ts';
 import { otherLearners } from './predict.ts';
 import { learnerNamed } from './registry.ts';
 
@@ -46,6 +46,8 @@ export interface TrainerHostOptions {
   readonly surroundings: Surroundings;
   /** Bytes of memory the resident rows may take. */
   readonly dataBudget: number;
+  /** Starts a thread that trains trials of a search. Absent: a search trains them one after the other. */
+  readonly trialThread?: LearnerJob['trialThread'];
 }
 
 export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
@@ -139,6 +141,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
           start: job.start,
           trials: job.trials,
           others: otherLearners,
+          trialThread: options.trialThread,
           events: {
             onStarted: ({ device, sentence, parameters, bytes, step }) => {
               started.emit({

@@ -16,6 +16,7 @@ import type { PreparedData } from '../protocol/data.ts';
 import type { ActivationMaps, Attributions } from '../protocol/evaluation.ts';
 import type { JobStart, KeptMember } from '../protocol/hosts.ts';
 import type { ModelFile } from '../protocol/model-file.ts';
+import type { Port } from '../protocol/port.ts';
 import type { RunConfig, RunResult } from '../protocol/runs.ts';
 import type { Trial } from '../protocol/search.ts';
 
@@ -69,6 +70,14 @@ export interface LearnerJob<C extends RunConfig = RunConfig> extends Rows {
   /** Of a search: the trials that an earlier attempt has told of. */
   readonly trials?: readonly Trial[];
   readonly others?: OtherLearners;
+  /** Of a search: starts a thread that trains trials, with so many threads of its own. Absent: they are trained here. */
+  readonly trialThread?: (threads: number) => ThreadAtWork;
+}
+
+/** Another thread, which answers at the end of a port. */
+export interface ThreadAtWork {
+  readonly port: Port;
+  readonly end: () => void;
 }
 
 /** A learner at work on a job. It reports, writes checkpoints, and pauses and ends as its control asks. */

@@ -29,7 +29,7 @@ const candidates = 24;
 /** Of the worse trials so many stand for all, drawn by the seed: the densities cost a step the same however long a search is. */
 const mostWorse = 200;
 
-/** The settings of trial `number`, from 0. `before`: all trials before it, by their numbers. */
+/** The settings of trial `number`, from 0. `before`: trials before it, by their numbers: all, or all but the last ones. */
 export function nextChosen(
   sampler: SamplerName,
   space: Space,
@@ -47,7 +47,7 @@ function nextPoint(sampler: SamplerName, space: Space, seed: number, number: num
     case 'sobol':
       return sobolOrRandom(space, seed, number);
     case 'tpe':
-      return number < firstTrials ? sobolOrRandom(space, seed, number) : tpePoint(space, seed, number, before);
+      return before.length < firstTrials ? sobolOrRandom(space, seed, number) : tpePoint(space, seed, number, before);
   }
   sampler satisfies never;
 }

@@ -2,13 +2,16 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { MessageChannel } from 'node:worker_threads';
 import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
 import { configWith } from '../../engine/learners/declared/registry.ts';
-import type { LearnerJob } from '../../engine/learners/learner.ts';
+import type { LearnerJob, ThreadAtWork } from '../../engine/learners/learner.ts';
 import { otherLearners } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import { declaration, searchFields, type SearchSettings } from '../../engine/learners/search/declaration.ts';
+import { serveTrials } from '../../engine/learners/search/trial-partner.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
+import { threadPort } from '../../engine/protocol/port.node.ts';
 import type { RunResult } from '../../engine/protocol/runs.ts';
 import type { Trial } from '../../engine/protocol/search.ts';
 import { defaultsOf } from '../../engine/settings/values.ts';
@@ -111,4 +114,32 @@ test('a search of which nothing new is left ends with the same trial, wherever i
     whole.trials.map(({ trial, settings }) => ({ trial, settings })),
   );
   assert.equal(rest.result.search?.best?.trial, whole.result.search?.best?.trial);
+});
+
+test('trials that two partners train are those that one trains that looks back as far, also behind some that are known', async () => {
+  const space = JSON.stringify({ penalty: { kind: 'float', low: 1e-4, high: 1e4, log: true } });
+  const own = { space, trials: 14, asha: true, parallel: 2 } as const;
+  let started = 0;
+  // At the other end of a port, as a thread is; that a thread serves it too the command line shows.
+  const trialThread = (): ThreadAtWork => {
+    started++;
+    const { port1, port2 } = new MessageChannel();
+    const backend = (): Promise<never> => Promise.reject(new Error('no device'));
+    serveTrials(threadPort(port2), { backend, surroundings: nodeSurroundings, others: otherLearners });
+    return { port: threadPort(port1), end: () => port1.close() };
+  };
+  const told = ({ trials, result }: Awaited<ReturnType<typeof search>>): object => ({
+    trials: trials.map(({ trial, settings, score, rungs, note }) => ({ trial, settings, score, rungs, note })),
+    best: result.search?.best?.trial,
+    metrics: result.metrics,
+  });
+  const here = await search(own);
+  const there = await search(own, { trialThread });
+  assert.equal(started, 2);
+  assert.ok(here.result.search!.stopped > 1);
+  assert.deepEqual(told(there), told(here));
+  // The best one was known, its model was not: it is trained once more, here.
+  const rest = await search(own, { trialThread, trials: here.trials.slice(0, 10) });
+  assert.deepEqual(told(rest), told(here));
+  assert.notDeepEqual(told(await search({ ...own, parallel: 1 })), told(here));
 });

@@ -96,8 +96,18 @@ test('a search tells its trials, keeps the best as a model, and looks at no test
   // The same seed, the same search; other samplers look elsewhere.
   const again = await trainyard(home, ...args);
   assert.deepEqual(trialsOf(again.events).map(told), trials.map(told));
-  const random = await trainyard(home, ...args, '--sampler', 'random');
-  assert.notDeepEqual(trialsOf(random.events)[0].settings, trials[0].settings);
+  const random = await trainyard(home, ...args, '--sampler', 'random', '--parallel', '2');
+  assert.equal(random.code, 0, random.stderr);
+  const elsewhere = trialsOf(random.events);
+  assert.notDeepEqual(elsewhere[0].settings, trials[0].settings);
+  // Two threads train them, and they are told in their order.
+  assert.deepEqual(
+    elsewhere.map(({ trial }) => trial),
+    trials.map(({ trial }) => trial),
+  );
+  const store = createStore(home);
+  t.after(() => store.close());
+  assert.match((await store.log({ run: 3 })).map(({ message }) => message).join('\n'), /trained 2 at a time/);
 });
 
 test('a search that is killed again and again loses no trial, tells none twice and comes to the same', async (t) => {

@@ -75,6 +75,18 @@ export const searchFields = fieldsFor<TrainedOn>()({
     help: 'stop trials early that are not among the better half so far (ASHA)',
     default: false,
   },
+  parallel: {
+    kind: 'number',
+    whole: true,
+    label: 'At a time',
+    unit: 'trials',
+    help: 'trials at a time, each in a thread of its own: pays where one alone uses one core (default 1)',
+    minimum: 1,
+    maximum: 64,
+    unset: 'One after the other',
+    offered: [2, 4],
+    advanced: true,
+  },
   parts: autoFields.parts,
   space: {
     kind: 'text',
@@ -136,6 +148,20 @@ function check(
 ): void {
   spaceOf(search);
   refuseManyScores('a search', data);
+  if ((search.parallel ?? 1) > 1 && until !== undefined) {
+    throw new InputError(
+      'input.search',
+      'A search that is to be done by a time trains one trial after the other.',
+      'Leave out how many at a time, or give it minutes instead of a time.',
+    );
+  }
+  if ((search.parallel ?? 1) > 1 && until !== undefined) {
+    throw new InputError(
+      'input.search',
+      'A search that is to be done by a time trains one trial after the other.',
+      'Leave out how many at a time, or give it minutes instead of the time.',
+    );
+  }
   if (search.trials > 0 || search.minutes > 0 || until !== undefined) return;
   throw new InputError('input.search', 'The search has no end.', 'Give it trials, minutes or a time to be done by.');
 }
@@ -147,7 +173,7 @@ export const declaration = declare({
   summary: 'One learner with other settings each time, looking for those that predict best',
   about: {
     title: () => 'A search of settings',
-    text: 'Trials are trained one after the other on the same rows, each where good ones were found. Those that fall behind are stopped early. What predicts best is kept as a model; the test rows are not looked at.',
+    text: 'Trials are trained on the same rows, each where good ones were found. Those that fall behind are stopped early. What predicts best is kept as a model; the test rows are not looked at.',
   },
   fields: searchFields,
   forms: ['columns'],
@@ -173,6 +199,7 @@ export const declaration = declare({
         ...(search.minutes > 0 ? [`${search.minutes} min`] : []),
         ...(until === undefined ? [] : [`until ${momentText(until)}`]),
         search.sampler,
+        ...((search.parallel ?? 1) > 1 ? [`${search.parallel} at a time`] : []),
         ...(search.asha ? ['stopped early by rank'] : []),
         `seed ${seed}`,
       ].join(', '),

@@ -31,9 +31,10 @@ export class Trials {
   readonly all: Trial[] = [];
   readonly seen: Seen[] = [];
   readonly #bySettings = new Map<string, Trial>();
-  readonly #rungs = new Map<number, number[]>();
+  readonly #rungs = new Map<number, { readonly trials: number[]; readonly losses: number[] }>();
   #best: Trial | null = null;
-  #repeats = 0;
+  /** After each trial, from none on: how many at the end had settings that had been tried before. */
+  readonly #repeats = [0];
   #importance: { readonly of: number; readonly found: SettingImportance | null } = { of: 0, found: null };
 
   constructor(
@@ -53,9 +54,16 @@ export class Trials {
   add(trial: Trial): void {
     this.all.push(trial);
     this.seen.push(seenOf(trial));
-    this.#repeats = this.like(trial.settings) === undefined ? 0 : this.#repeats + 1;
-    if (trial.state !== 'failed') this.#bySettings.set(JSON.stringify(trial.settings), trial);
-    for (const [rung, loss] of trial.rungs) this.#rungs.set(rung, [...(this.#rungs.get(rung) ?? []), loss]);
+    const key = JSON.stringify(trial.settings);
+    const like = this.#bySettings.get(key);
+    this.#repeats.push(like === undefined ? 0 : this.#repeats.at(-1)! + 1);
+    if (trial.state !== 'failed' && like === undefined) this.#bySettings.set(key, trial);
+    for (const [rung, loss] of trial.rungs) {
+      const at = this.#rungs.get(rung) ?? { trials: [], losses: [] };
+      this.#rungs.set(rung, at);
+      at.trials.push(trial.trial);
+      at.losses.push(loss);
+    }
     if (trial.state === 'completed' && trial.score! < (this.#best?.score ?? Infinity)) this.#best = trial;
   }
 
@@ -64,18 +72,22 @@ export class Trials {
     return this.#best;
   }
 
-  /** Trials at the end, in a row, of settings that had been tried before. */
-  get repeats(): number {
-    return this.#repeats;
+  /** Of the first `known` trials: how many at their end, in a row, had settings that had been tried before. */
+  repeats(known: number): number {
+    return this.#repeats[known];
   }
 
-  atRung(rung: number): readonly number[] {
-    return this.#rungs.get(rung) ?? [];
+  /** Losses that the first `known` trials had at a rung. */
+  atRung(rung: number, known: number): readonly number[] {
+    const { trials, losses } = this.#rungs.get(rung) ?? { trials: [], losses: [] };
+    const later = trials.findIndex((trial) => trial > known);
+    return losses.slice(0, later < 0 ? losses.length : later);
   }
 
-  /** A trial of the same settings, which would come to the same. */
-  like(settings: Trial['settings']): Trial | undefined {
-    return this.#bySettings.get(JSON.stringify(settings));
+  /** One of the first `known` trials with the same settings, which would come to the same. */
+  like(settings: Trial['settings'], known: number): Trial | undefined {
+    const like = this.#bySettings.get(JSON.stringify(settings));
+    return like && like.trial <= known ? like : undefined;
   }
 
   /** Finds out which settings matter, where there are more trials than the last time. */

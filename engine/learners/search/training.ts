@@ -1,4 +1,4 @@
-// A search at work: one trial after the other, in this process, on rows that lie in memory once. Each trial that ends is told at once and kept
+// A search at work: one trial after the other, in this process, on rows that lie in memory once, or several at a time in threads (crew.ts). Each trial that ends is told at once and kept
 // by the history, which is what a search that was killed goes on from; the models of the best one are in the checkpoint.
 
 import type { PhaseSeconds } from '../../protocol/bill.ts';
@@ -22,10 +22,11 @@ import { Course } from '../course.ts';
 import { DoneBy } from '../done-by.ts';
 import { declarationOf } from '../declared/registry.ts';
 import type { LearnerJob, Training } from '../learner.ts';
+import { lookBack, type Crew } from './crew.ts';
 import { comparesLosses, type SearchConfig } from './declaration.ts';
 import { Trials } from './standing.ts';
 import { configOfTrial, type TrialData } from '../declared/searched-trial.ts';
-import { TrialAtWork } from './trial-work.ts';
+import { TrialAtWork, type TrialTask } from './trial-work.ts';
 
 /** Of the time of a search, what finding out which settings matter may take while it goes on. */
 const importanceShare = 0.02;
@@ -44,6 +45,9 @@ export class SearchTraining implements Training {
   readonly #trialData: TrialData;
   readonly #secondsBefore: number;
   readonly #doneBy: DoneBy | null;
+  readonly #crew: Crew | null;
+  /** How many trials back those are that decide a trial. */
+  readonly #lookBack: number;
   #atWork: TrialAtWork | null = null;
   /** The best trial that was completed, as a model. */
   #best: Member | null;
@@ -52,23 +56,36 @@ export class SearchTraining implements Training {
   #handOver = { took: 0, at: -Infinity };
   #result: RunResult | null = null;
 
-  constructor(job: LearnerJob<SearchConfig>, rows: PartRows, space: ReadSpace, before: AutoState | null) {
+  /** `crew`: who trains; null: this thread. */
+  constructor(
+    job: LearnerJob<SearchConfig>,
+    rows: PartRows,
+    space: ReadSpace,
+    before: AutoState | null,
+    crew: Crew | null,
+  ) {
     const { config, data, trials = [] } = job;
     // The test rows stay closed: as far as its trials know there are none.
     this.#job = { ...job, data: { ...data, counts: { ...data.counts, test: 0 } } };
     this.#rows = rows;
     this.#test = new RowsForMembers(job, matrixRecipe(data.preprocessing));
     this.#space = space;
+    this.#crew = crew;
+    const { parallel = 1 } = config.search;
+    this.#lookBack = lookBack(parallel);
     this.#trialData = { data, rows: rows.learnedFrom(1).length };
     this.#trials = new Trials(space.space, config.seed, data.output, rows.count, (settings) =>
       alone(this.#configOf(settings)),
     );
     for (const trial of trials) this.#trials.add(trial);
     this.#best = before?.members[0] ?? null;
-    this.#secondsBefore = trials.reduce((sum, { seconds }) => sum + seconds, 0);
+    this.#secondsBefore = trials.reduce((sum, { seconds }) => sum + seconds, 0) / parallel;
     this.#doneBy = DoneBy.of(job);
     this.#course = new Course(this.#job, { progress: () => this.#progress(), snapshot: () => this.#snapshot() });
-    job.control.onStop(() => this.#atWork?.abandon());
+    job.control.onStop(() => {
+      this.#atWork?.abandon();
+      this.#crew?.close();
+    });
     this.#announce();
   }
 
@@ -98,24 +115,28 @@ export class SearchTraining implements Training {
     return this.#doneBy !== null && this.#doneBy.left(end) < 0;
   }
 
-  /** Why there is no further trial; null: there is one. */
-  #end(): SearchEnd | null {
+  /** Why there is no further trial behind those that have begun; null: there is one. `known`: trials that decide whether there is a further one. */
+  #end(begun: number, known: number): SearchEnd | null {
     const { trials, minutes } = this.#job.config.search;
     if (this.#stopped) return 'stopped';
-    if (trials > 0 && this.#trials.all.length >= trials) return 'trials';
+    if (trials > 0 && begun >= trials) return 'trials';
     // One at least: else there is no answer. Where that one failed, nothing says that another would not.
     if (minutes > 0 && this.#spent >= 60 * minutes && this.#trials.all.length > 0) return 'minutes';
     if (this.#isLate && this.#trials.all.length > 0) return 'minutes';
     const { space } = this.#space;
-    return this.#trials.repeats >= Math.min(mostRepeats, 10 * sizeOf(space)) ? 'exhausted' : null;
+    return this.#trials.repeats(known) >= Math.min(mostRepeats, 10 * sizeOf(space)) ? 'exhausted' : null;
   }
 
   async #step(): Promise<void> {
     if (!(await this.#course.between())) this.#stopped = true;
+    if (this.#crew !== null) return this.#stepTogether(this.#crew);
     if (this.#atWork === null) {
-      const end = this.#end();
+      const trial = this.#trials.all.length + 1;
+      const end = this.#end(trial - 1, this.#knownTo(trial));
       if (end !== null) return this.#finish(end);
-      this.#begin();
+      const task = this.#next(trial);
+      if ('state' in task) this.#tell(task);
+      else this.#atWork = this.#workOn(task);
     }
     const atWork = this.#atWork;
     if (atWork === null) return;
@@ -129,14 +150,47 @@ export class SearchTraining implements Training {
     await this.#keep(atWork.result(), atWork.member());
   }
 
-  /** The next trial; one of settings that were tried already comes to what they came to. */
-  #begin(): void {
+  /** As many as may be are given to the threads; what came of the first of them is kept. */
+  async #stepTogether(crew: Crew): Promise<void> {
+    try {
+      const told = this.#trials.all.length;
+      let end: SearchEnd | null = null;
+      while (crew.size < this.#lookBack) {
+        const trial = told + crew.size + 1;
+        end = this.#end(trial - 1, this.#knownTo(trial));
+        if (end !== null) break;
+        const task = this.#next(trial);
+        if ('state' in task) crew.know({ trial: task, member: null, said: [] });
+        else crew.train(task);
+      }
+      if (this.#stopped || crew.size === 0) {
+        crew.close();
+        return await this.#finish(end ?? 'stopped');
+      }
+      const { trial, member, said } = await crew.first();
+      for (const line of said) this.#job.events.onLog(line);
+      await this.#keep(trial, member);
+    } catch (error) {
+      crew.close();
+      // To be stopped ends the threads at their work: the next step sees to the rest.
+      if (!this.#job.control.stopRequested || this.#stopped) throw error;
+    }
+  }
+
+  /** The first so many trials decide a trial. */
+  #knownTo(trial: number): number {
+    return Math.max(0, trial - this.#lookBack);
+  }
+
+  /** A trial to train, or, of settings that were tried already, what it comes to. */
+  #next(trial: number): TrialTask | Trial {
     const { search, seed } = this.#job.config;
-    const trial = this.#trials.all.length + 1;
-    const chosen = nextChosen(search.sampler, this.#space.space, seed, trial - 1, this.#trials.seen);
-    const like = this.#trials.like(chosen);
-    if (like === undefined) this.#atWork = this.#workOn(trial, chosen, search.asha);
-    else this.#tell({ ...like, trial, rungs: [], steps: 0, seconds: 0, training: 0, note: `as trial ${like.trial}` });
+    const known = this.#knownTo(trial);
+    const seen = this.#trials.seen.slice(0, known);
+    const chosen = nextChosen(search.sampler, this.#space.space, seed, trial - 1, seen);
+    const like = this.#trials.like(chosen, known);
+    if (like === undefined) return this.#taskOf(trial, chosen, search.asha);
+    return { ...like, trial, rungs: [], steps: 0, seconds: 0, training: 0, note: `as trial ${like.trial}` };
   }
 
   #configOf(chosen: TrialSettings): RunConfig {
@@ -144,22 +198,17 @@ export class SearchTraining implements Training {
   }
 
   /** `early`: it may be stopped early. */
-  #workOn(trial: number, chosen: TrialSettings, early: boolean): TrialAtWork {
-    const own = this.#configOf(chosen);
-    const units = declarationOf(own).units(own);
+  #taskOf(trial: number, settings: TrialSettings, early: boolean): TrialTask {
+    const config = this.#configOf(settings);
+    const units = declarationOf(config).units(config);
     const all = early ? rungsOf(this.#rows.count, units) : [];
     const rungs = comparesLosses(this.#space) ? all : all.filter((rung) => rung >= 1);
-    const candidate = { title: `Trial ${trial}`, config: () => own };
-    const work = {
-      trial,
-      settings: chosen,
-      candidate,
-      units,
-      rungs,
-      seconds: () => this.#course.seconds,
-      atRung: (rung: number) => this.#trials.atRung(rung),
-    };
-    return new TrialAtWork(work, this.#job, this.#rows, this.#test);
+    const known = this.#knownTo(trial);
+    return { trial, settings, config, units, rungs, before: rungs.map((rung) => this.#trials.atRung(rung, known)) };
+  }
+
+  #workOn(task: TrialTask): TrialAtWork {
+    return new TrialAtWork(task, () => this.#course.seconds, this.#job, this.#rows, this.#test);
   }
 
   async #keep(trial: Trial, member: Member | null): Promise<void> {
@@ -239,7 +288,7 @@ export class SearchTraining implements Training {
     if (best === null) return null;
     if (this.#best?.number === best.trial) return this.#best;
     this.#course.say(`Trial ${best.trial}, the best one, is trained once more: its model was not kept yet.`);
-    const again = this.#workOn(best.trial, best.settings, false);
+    const again = this.#workOn(this.#taskOf(best.trial, best.settings, false));
     while (await again.advance()) await this.#job.surroundings.breathe();
     return (this.#best = again.member());
   }

@@ -1,13 +1,12 @@
 // A trial at work: its folds, one after the other, and the rungs at which it is held against the trials before it.
 
 import type { OutputSpec } from '../../model/spec.ts';
-import type { MetricPoint } from '../../protocol/runs.ts';
+import type { MetricPoint, RunConfig } from '../../protocol/runs.ts';
 import type { Trial, TrialSettings } from '../../protocol/search.ts';
 import { forecastLoss, goesOn, placesOf } from '../../search/asha.ts';
 import { lossesOfMember, shownLoss } from '../auto/leaderboard.ts';
 import { comesToNothing, MemberAtWork, type Member } from '../auto/member.ts';
 import type { PartRows } from '../auto/part-rows.ts';
-import type { Candidate } from '../auto/plan.ts';
 import { meanOf } from '../auto/selection.ts';
 import type { RowsForMembers } from '../auto/trained.ts';
 import type { LearnerJob } from '../learner.ts';
@@ -15,23 +14,23 @@ import type { LearnerJob } from '../learner.ts';
 /** Groups that one part of the rows is scored by: luck is told by what differs between them. */
 const groups = 5;
 
-export interface TrialWork {
+/** All that decides how a trial ends, beside the rows: it crosses to other threads. */
+export interface TrialTask {
   /** From 1. */
   readonly trial: number;
   readonly settings: TrialSettings;
-  readonly candidate: Candidate;
+  readonly config: RunConfig;
   /** Units of a whole training of a fold. */
   readonly units: number;
   /** Rising; empty: it is not stopped early. */
   readonly rungs: readonly number[];
-  /** What trials before it scored at a rung. */
-  readonly atRung: (rung: number) => readonly number[];
-  /** Of the search, without its pauses. */
-  readonly seconds: () => number;
+  /** By rungs: what those trials before it scored there that it is held against. */
+  readonly before: readonly (readonly number[])[];
 }
 
 export class TrialAtWork {
-  readonly #work: TrialWork;
+  readonly #task: TrialTask;
+  readonly #seconds: () => number;
   readonly #rows: PartRows;
   readonly #output: OutputSpec;
   readonly #member: MemberAtWork;
@@ -47,12 +46,21 @@ export class TrialAtWork {
   /** It has not all its folds: its time was over. */
   #cut = false;
 
-  constructor(work: TrialWork, job: LearnerJob, rows: PartRows, test: RowsForMembers) {
-    this.#work = work;
+  /** `seconds`: of the search, without its pauses. */
+  constructor(task: TrialTask, seconds: () => number, job: LearnerJob, rows: PartRows, test: RowsForMembers) {
+    this.#task = task;
+    this.#seconds = seconds;
     this.#rows = rows;
     this.#output = job.data.output;
-    this.#start = work.seconds();
-    this.#member = new MemberAtWork(work.trial, work.candidate, job, rows, test, (point) => this.#watch(point));
+    this.#start = seconds();
+    this.#member = new MemberAtWork(
+      task.trial,
+      { title: `Trial ${task.trial}`, config: () => task.config },
+      job,
+      rows,
+      test,
+      (point) => this.#watch(point),
+    );
   }
 
   /** Works for a moment; `last`: it comes to its end with what it has. True while there is more to do. */
@@ -77,9 +85,9 @@ export class TrialAtWork {
 
   /** How it ended. */
   result(): Trial {
-    const { trial, settings } = this.#work;
+    const { trial, settings } = this.#task;
     const { steps, seconds: training } = this.#member.trained;
-    const seconds = this.#work.seconds() - this.#start;
+    const seconds = this.#seconds() - this.#start;
     const common = { trial, settings, steps, seconds, training, rungs: this.#passed };
     const nothing = { score: null, losses: [], note: this.#problem ?? '' };
     if (this.#problem !== null) return { ...common, ...nothing, state: 'failed', reached: 0 };
@@ -107,7 +115,7 @@ export class TrialAtWork {
   }
 
   #whyStopped(rung: number, loss: number): string {
-    const others = this.#work.atRung(rung);
+    const others = this.#othersAt(rung);
     const place = 1 + others.filter((other) => other < loss).length;
     return `${this.#rungWords(rung)}, ${place} of ${others.length + 1}`;
   }
@@ -115,17 +123,17 @@ export class TrialAtWork {
   #rungWords(rung: number): string {
     const { count } = this.#rows;
     if (rung >= 1) return `after fold ${rung} of ${count}`;
-    const { here } = placesOf(rung, this.#work.units);
-    return `at ${here} of ${this.#work.units}${count > 1 ? ' in fold 1' : ''}`;
+    const { here } = placesOf(rung, this.#task.units);
+    return `at ${here} of ${this.#task.units}${count > 1 ? ' in fold 1' : ''}`;
   }
 
   /** A validation loss on the way: of the first fold, at its next rung. */
   #watch({ series, epoch, value }: MetricPoint): void {
     if (series !== 'val_loss' || this.#member.folds > 0 || this.#stoppedAt !== null) return;
     this.#least = Math.min(this.#least, value);
-    const rung = this.#work.rungs[this.#passed.length];
+    const rung = this.#task.rungs[this.#passed.length];
     if (rung === undefined || rung >= 1) return;
-    const { here, halfway } = placesOf(rung, this.#work.units);
+    const { here, halfway } = placesOf(rung, this.#task.units);
     if (epoch <= halfway) this.#halfway = this.#least;
     if (epoch >= here) this.#pass(rung, forecastLoss(rung, this.#least, this.#halfway));
   }
@@ -136,15 +144,19 @@ export class TrialAtWork {
     this.#folds.push(meanOf(lossesOfMember(own, this.#rows, this.#output)));
     const done = this.#folds.length;
     // A fold that stopped by itself before a rung has come to it.
-    for (const rung of this.#work.rungs.slice(this.#passed.length)) {
+    for (const rung of this.#task.rungs.slice(this.#passed.length)) {
       if (rung > done || this.#stoppedAt !== null) break;
       this.#pass(rung, rung < 1 ? this.#least : meanOf(Float64Array.from(this.#folds)));
     }
   }
 
+  #othersAt(rung: number): readonly number[] {
+    return this.#task.before[this.#task.rungs.indexOf(rung)] ?? [];
+  }
+
   #pass(rung: number, loss: number): void {
     this.#passed.push([rung, loss]);
-    if (goesOn(loss, this.#work.atRung(rung))) return;
+    if (goesOn(loss, this.#othersAt(rung))) return;
     this.#stoppedAt = rung;
     this.#member.abandon();
   }

@@ -118,10 +118,16 @@ export class TreeTraining implements Training {
 
   /** True when there is nothing left to do. */
   async #slice(): Promise<boolean> {
-    const { clock } = this.#job.surroundings;
+    const { surroundings, events, control } = this.#job;
+    const { clock } = surroundings;
     const start = clock();
     try {
-      while (clock() - start < sliceMilliseconds) if ((await this.#grove.work.next()).done) return true;
+      while (clock() - start < sliceMilliseconds) {
+        if ((await this.#grove.work.next()).done) return true;
+        // Whoever listens to each point may stop it at that tree, however quick the next ones are.
+        if (events.onPoint) this.#addPoints();
+        if (control.stopRequested) return false;
+      }
       return false;
     } finally {
       this.#seconds += (clock() - start) / 1000;
