@@ -44,7 +44,7 @@ export type ExporterParts = Omit<CheckParts, 'data' | 'readShard'> & {
 const makers: Readonly<Record<ExportFormat, Maker>> = {
   async onnx({ name, run, data }, parts) {
     const made = exportOnnx({ name: run.record.name, file: run.file, weights: run.tensors, preprocessing: run.recipe });
-    const files = [{ path: `${name}.onnx`, data: made.bytes }, ...tokenFilesOf(run, `${name}.`)];
+    const files = [{ path: `${name}.onnx`, data: made.bytes }, ...tokenFilesOf(run, `${name}.`, `${name}.onnx`)];
     const rows =
       data === null
         ? isPretrained(run.record.config) && drawRows(run.file, run.recipe)
@@ -74,10 +74,10 @@ function trainedAgain({ run, data }: Request, { readShard }: ExporterParts): Par
 
 /** Throws `run.export` for a model that reads texts and has no words in that format. */
 function refuseTexts({ file: { input, learner } }: OpenedRun, format: ExportFormat): void {
-  if (predictsTokens(input) && format !== 'onnx') {
+  if (predictsTokens(input) && format === 'pytorch-ddp') {
     throw cannotExport(
       'A language model cannot leave in this format.',
-      'Export it as ONNX, safetensors or JSON; here it writes: trainyard generate.',
+      'Export it as ONNX or as a project of PyTorch for one machine; here it writes: trainyard generate.',
     );
   }
   if (!readsTexts(input) || learner === 'network' || (learner === 'linear' && format === 'onnx')) return;

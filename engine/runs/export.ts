@@ -170,5 +170,13 @@ async function readSource(
     ? await Promise.all([store.metrics({ run }), store.log({ run })])
     : [[], []];
   const again = trainsAgain.some((one) => one === format) && record.relation === 'started from';
-  return { record, ...files, points, log, start: again ? await store.readFile({ run, file: 'start.bin' }) : null };
+  return { record, ...files, points, log, start: again ? await startOf(store, record) : null };
+}
+
+/** What a run began with: its own copy, until it ended, or the model of others that it began with, which stays as it is. */
+async function startOf(store: ExportParts['store'], { id, parent }: RunRecord): Promise<Uint8Array | null> {
+  const own = await store.readFile({ run: id, file: 'start.bin' });
+  if (own !== null || parent === null) return own;
+  const from = await store.run({ run: parent }).catch(() => null);
+  return from && isPretrained(from.config) ? store.readFile({ run: parent, file: 'best.safetensors' }) : null;
 }

@@ -29,7 +29,7 @@ export interface GenerateOptions {
 }
 
 /** What a text begins with where nothing is said. */
-const beginning = '\n';
+export const beginning = '\n';
 /** From so many tokens on keeping what was computed of those before pays (incremental.ts); shorter contexts a device computes whole in less time. */
 export const keptFrom = 128;
 /** What the end of a text may look like whose last character is not complete. */

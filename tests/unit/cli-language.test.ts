@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { lastEvent, temporaryHome, trainyard } from '../support/cli.ts';
+import { lacksPython, runPython } from '../support/python.ts';
 
 const home = temporaryHome({ after } as never);
 
@@ -131,8 +132,39 @@ test('it leaves as safetensors and ONNX, where it is the same model of prompts o
     outputs.map(({ name }) => name),
     ['label', 'probabilities', 'logits', 'next'],
   );
+  const said = await lastEvent(home, 'generate', '1', '--prompt', 'a bird', '--tokens', '40', '--temperature', '0');
+  const writes = (python: string): string => runPython([path.join(home, python), 'a bird', '40']).replace(/\r?\n$/, '');
+  if (!lacksPython('numpy', 'onnxruntime')) assert.equal(writes('m.write.py'), said.text);
   const cluster = await trainyard(home, 'export', '1', '--format', 'pytorch-ddp', '--out', path.join(home, 'ddp'));
   assert.match(cluster.stderr, /A language model cannot leave in this format\. Export it as ONNX/);
   const kept = path.join(home, 'm.safetensors');
   assert.equal((await trainyard(home, 'export', '1', '--format', 'safetensors', '--out', kept)).code, 0);
 });
+
+test(
+  'as a project of PyTorch it writes the same, and its first losses are those of the run',
+  { skip: lacksPython('torch', 'safetensors') },
+  async () => {
+    const folder = path.join(home, 'project');
+    await lastEvent(home, 'export', '1', '--format', 'pytorch', '--out', folder);
+    // Longer than the context, and a sign that the model has never read.
+    for (const prompt of ['The cat sat on the mat, and the dog', 'Ü']) {
+      const { text } = await lastEvent(
+        home,
+        'generate',
+        '1',
+        '--prompt',
+        prompt,
+        '--tokens',
+        '40',
+        '--temperature',
+        '0',
+      );
+      assert.equal(runPython(['write.py', prompt, '40'], { cwd: folder }).replace(/\r?\n$/, ''), text);
+    }
+    const compared = runPython(['train.py', '--compare'], { cwd: folder });
+    const differences = [...compared.matchAll(/difference (\S+)/g)].map(([, difference]) => Number(difference));
+    assert.equal(differences.length, 10, compared);
+    assert.ok(Math.max(...differences) < 1e-4, compared);
+  },
+);

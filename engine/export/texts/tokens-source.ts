@@ -12,8 +12,6 @@ export interface DescribedText {
   readonly exact: boolean;
   readonly characters: number;
   readonly length: number;
-  /** Without the tokens that stand round every text. */
-  readonly plain: boolean;
 }
 
 /** Tokenizers that the package `tokenizers` has no words for: each takes what its file says and gives a function from a text to ids. */
@@ -45,7 +43,7 @@ def from_file(text):
     tokenizer = Tokenizer.from_file(str(here / text["file"]))
     tokenizer.no_padding()
     tokenizer.enable_truncation(text["length"])
-    return lambda one: tokenizer.encode(one, add_special_tokens=not text["plain"]).ids
+    return lambda one: tokenizer.encode(one).ids
 `;
 
 /** A literal of Python: JSON has other words for yes, no and nothing. */

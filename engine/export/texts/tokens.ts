@@ -3,10 +3,12 @@
 
 import { parsePreprocessing, textFeatures, type Preprocessing, type TextRecipe } from '../../data/preprocess/recipe.ts';
 import type { ExportedFile } from '../../protocol/exports.ts';
-import { readsTexts } from '../../model/spec.ts';
+import { predictsTokens, readsTexts } from '../../model/spec.ts';
+import { tokenizerOf } from '../../text/tokenizers.ts';
 import { utf8 } from '../onnx/proto.ts';
 import type { OpenedRun } from '../opened.ts';
 import { functions, source } from './tokens-source.ts';
+import { writingSource } from './writing-source.ts';
 
 /** Kinds that are a function of Python; every other is a tokenizer.json of Hugging Face. */
 type Own = keyof typeof functions;
@@ -18,9 +20,34 @@ function ownKind({ tokenizer }: TextRecipe): Own | null {
   return isOwn(kind) ? kind : null;
 }
 
-/** What makes tokens of the texts that a run's model reads, behind `prefix`; none where it reads none. */
-export const tokenFilesOf = (run: Pick<OpenedRun, 'file' | 'recipe'>, prefix: string): readonly ExportedFile[] =>
-  readsTexts(run.file.input) ? tokenFiles(parsePreprocessing(run.recipe), prefix) : [];
+/**
+ * What makes tokens of the texts that a run's model reads, behind `prefix`; none where it reads none. Of a language model what writes by it: `onnx` is its
+ * file, absent: `model.py`.
+ */
+export function tokenFilesOf(
+  { file, recipe }: Pick<OpenedRun, 'file' | 'recipe'>,
+  prefix: string,
+  onnx?: string,
+): readonly ExportedFile[] {
+  if (!readsTexts(file.input)) return [];
+  const read = parsePreprocessing(recipe);
+  return predictsTokens(file.input) ? writingFiles(read, prefix, onnx) : tokenFiles(read, prefix);
+}
+
+/** The tokenizer and `write.py`. */
+function writingFiles(recipe: Preprocessing, prefix: string, onnx?: string): readonly ExportedFile[] {
+  const [{ tokenizer, length, column }] = textFeatures(recipe);
+  const [file] = tokenizerNames(recipe, prefix);
+  const { kind, special } = tokenizerOf(tokenizer);
+  const written = writingSource({
+    ...{ file, length, characters: kind === 'characters', unknown: special.unknown ?? null },
+    onnx: onnx === undefined ? null : { file: onnx, input: column },
+  });
+  return [
+    { path: file, data: utf8(`${JSON.stringify(tokenizer)}\n`) },
+    { path: `${prefix}write.py`, data: utf8(written) },
+  ];
+}
 
 /** Names of the tokenizers' files, one a text: `tokenizer.json`, behind `prefix`; of several texts they are numbered. */
 function tokenizerNames(recipe: Preprocessing, prefix: string): readonly string[] {
@@ -44,7 +71,6 @@ export function tokenFiles(recipe: Preprocessing, prefix: string): readonly Expo
     exact: feature.exact === true,
     characters: feature.characters,
     length: feature.length,
-    plain: recipe.language === true,
   }));
   const kinds = [...new Set(texts.map(ownKind))].filter((kind) => kind !== null);
   return [

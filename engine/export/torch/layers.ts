@@ -157,7 +157,7 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     module: (layer) => {
       const { heads, groups, causal, bias, rotary, dropout } = args(layer);
       const [length, width] = layer.inputShapes[0];
-      const turned = `${rotary ? `, turned=${length}` : ''}${dropout === 0 ? '' : `, dropout=${String(dropout)}`}${causal && dropout !== 0 ? `, seen=${length}` : ''}`;
+      const turned = `${rotary ? `, turned=${length}` : ''}${dropout === 0 ? '' : `, dropout=${String(dropout)}`}`;
       return `Attention(${width}, ${String(heads)}, ${String(groups === 0 ? heads : groups)}, ${bool(causal)}, ${bool(bias)}${turned})`;
     },
     forward: (layer, [x], m) => `${m}(${x}, ${lengthsOf(layer)})`,

@@ -3,7 +3,7 @@
 import { isNetworkFile, type NetworkModelFile } from '../../learners/network/file.ts';
 import { withLayerRates } from '../../model/layer-rates.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../../model/resolve.ts';
-import type { InputSpec } from '../../model/spec.ts';
+import { predictsTokens, type InputSpec } from '../../model/spec.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import { cannotExport } from '../refusal.ts';
 import { torchLayers } from './layers.ts';
@@ -44,8 +44,11 @@ function networkSource(file: NetworkModelFile): string {
     const whole = rule.forward(layer, inputs, `m[${JSON.stringify(name)}]`);
     const applied =
       drops && layer.def.type === 'dropout' ? whole.replace(', self.training', ' * self.share, self.training') : whole;
+    // In training every position is told what follows it.
+    const every = predictsTokens(input) && layer.def.type === 'pool_positions';
     // A frozen layer works as it does in prediction.
-    const line = index < frozenLayersOf(file) ? applied.replace('self.training', 'False') : applied;
+    const still = index < frozenLayersOf(file) ? applied.replace('self.training', 'False') : applied;
+    const line = every ? `${inputs[0]}.flatten(0, 1) if self.every else ${still}` : still;
     values.push(`v${index}`);
     lines.push(`        v${index} = ${line}  # ${layer.id.replace(/[\r\n]/g, ' ')}: ${layer.def.type}`);
   });
@@ -59,7 +62,7 @@ ${inputSource(input)}${[...classes].join('')}
 class Model(nn.Module):
     def __init__(self):
         super().__init__()
-${drops ? '        self.share = 1.0  # of the rates of dropout\n' : ''}${[...(hasTables(input) ? ['        self.input = Inputs()'] : []), ...modules].join('\n')}
+${predictsTokens(input) ? '        self.every = False  # whether each position answers, [N * length, tokens], or the last one alone\n' : ''}${drops ? '        self.share = 1.0  # of the rates of dropout\n' : ''}${[...(hasTables(input) ? ['        self.input = Inputs()'] : []), ...modules].join('\n')}
 
     def forward(self, x):
         m = self._modules

@@ -6,6 +6,7 @@ import { isNetworkFile, type NetworkModelFile } from '../../learners/network/fil
 import type { ParameterDef } from '../../model/layer.ts';
 import { resolveLoss } from '../../model/losses.ts';
 import { initialize } from '../../optim/initializers.ts';
+import { predictsTokens } from '../../model/spec.ts';
 import type { PreparedData } from '../../protocol/data.ts';
 import type { ExportedFile } from '../../protocol/exports.ts';
 import { bucketsOf } from '../../train/buckets.ts';
@@ -43,7 +44,10 @@ export async function exportProject(
   }
   const { config, tokens, torch, files } = await networkParts(run, file, data, readShard, { format: 'pt' });
   return [
-    text('README.md', readme(record, config.firstLosses.length > 0, tokens.length > 0)),
+    text(
+      'README.md',
+      readme(record, config.firstLosses.length > 0, tokens.length > 0 && (config.everyPosition ? 'written' : 'read')),
+    ),
     text('requirements.txt', requirements(torch) + (tokens.length > 0 ? 'tokenizers>=0.20\n' : '')),
     text('data.py', dataSource(true)),
     text('train.py', trainSource),
@@ -87,6 +91,7 @@ export async function networkParts(
     batch,
     rowsOfEpoch: counts.train - leftOut,
     training,
+    everyPosition: predictsTokens(file.input),
     classWeights: [...(classWeights(training, data.classCounts, model.outputs) ?? [])],
     normalization: data.normalization ?? null,
     undecayed: namesOf(file, ({ decay }) => !decay),

@@ -17,7 +17,7 @@ export async function rowFiles(
   const { rows, x, y } = await readRows(data, readShard);
   return [
     { path: 'data/x.npy', data: npy(x, [rows, ...sidesOf(data)]) },
-    { path: 'data/y.npy', data: npy(y, [rows]) },
+    { path: 'data/y.npy', data: npy(y, data.targets === 1 ? [rows] : [rows, data.targets]) },
   ];
 }
 
@@ -55,7 +55,7 @@ const sidesOf = ({ input, width }: PreparedData): readonly number[] =>
   input.kind === 'image' ? [input.channels, input.height, input.width] : [width];
 
 async function readRows(
-  { counts, width, input, shardStarts }: PreparedData,
+  { counts, width, targets, input, shardStarts }: PreparedData,
   readShard: (shard: number) => Promise<Shard>,
 ) {
   const rows = counts.train + counts.validation + counts.test;
@@ -67,12 +67,12 @@ async function readRows(
     );
   }
   const x = pixels ? new Uint8Array(rows * width) : new Float32Array(rows * width);
-  const y = new Float32Array(rows);
+  const y = new Float32Array(rows * targets);
   for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
     const first = shardStarts[shard];
     const read = await readShard(shard);
     x.set(read.x, first * width);
-    y.set(read.y.subarray(0, read.rows), first);
+    y.set(read.y.subarray(0, read.rows * targets), first * targets);
   }
   return { rows, x, y };
 }

@@ -86,7 +86,7 @@ export const attentionSource = `
 class Attention(nn.Module):
     """Queries, keys and values are one product; a head of keys serves heads / groups of queries."""
 
-    def __init__(self, width, heads, groups, causal, bias, turned=0, dropout=0.0, seen=0):
+    def __init__(self, width, heads, groups, causal, bias, turned=0, dropout=0.0):
         super().__init__()
         self.heads, self.groups, self.causal, self.size = heads, groups, causal, width // heads
         packed = (heads + 2 * groups) * self.size
@@ -97,8 +97,6 @@ ${parameter('out_weight', 'width, width')}
         self.dropout = dropout
         # With rotary places: cosines of each place, then sines.
         self.register_buffer("angles", torch.zeros(turned, self.size) if turned else None)
-        # How many positions each sees, where weights are dropped: not needed here.
-        self.register_buffer("seen", torch.zeros(seen) if seen else None)
 
     def turn(self, x):
         if self.angles is None:

@@ -8,7 +8,11 @@ import { utf8 } from '../onnx/proto.ts';
 export const requirements = (torch = '2.1'): string => `torch>=${torch}\nnumpy>=1.24\nsafetensors>=0.4\n`;
 export const text = (path: string, content: string): ExportedFile => ({ path, data: utf8(content) });
 
-export const readme = ({ name, parent, relation }: RunRecord, compared: boolean, texts: boolean): string => `# ${name}
+export const readme = (
+  { name, parent, relation }: RunRecord,
+  compared: boolean,
+  texts: 'read' | 'written' | false,
+): string => `# ${name}
 
 Trains the model of this run again, from ${relation === 'continued' ? 'first weights' : 'the same first weights'} and on the same rows.
 
@@ -19,7 +23,7 @@ Trains the model of this run again, from ${relation === 'continued' ? 'first wei
 
 - \`model.py\`: the network. \`python model.py\` loads \`trained.safetensors\`, the weights of the run.
 - \`data.py\`: the rows as the run saw them (\`data/x.npy\`: scaled numbers and codes, or bytes of pictures; training rows first, then validation, then test).
-${texts ? '- `tokens.py`: makes tokens of other texts as the run does, by the tokenizers beside it; `codes({column: texts})` are the last columns of the rows that the model takes.\n' : ''}- \`train.py\`: optimizer, schedule, loss and early stopping as in \`config.json\`. Under torchrun each step's batch is divided among the processes; their mean gradient is that of the whole batch.
+${texts === 'written' ? '- `write.py`: writes on after a prompt, as the run does with temperature 0: `python write.py "Once upon a time" 100`.\n' : ''}${texts === 'read' ? '- `tokens.py`: makes tokens of other texts as the run does, by the tokenizers beside it; `codes({column: texts})` are the last columns of the rows that the model takes.\n' : ''}- \`train.py\`: optimizer, schedule, loss and early stopping as in \`config.json\`. Under torchrun each step's batch is divided among the processes; their mean gradient is that of the whole batch.
 - \`initial.safetensors\`: ${relation === 'continued' ? 'weights to begin with, drawn by the seed of the run' : 'the weights the run began with'}. \`data/order.npy\`: the order of the rows in its first epoch; later epochs are shuffled by PyTorch.
 
 ${

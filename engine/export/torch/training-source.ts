@@ -106,9 +106,10 @@ def evaluate(model, rows, split, weights):
     """Loss and accuracy of a split; (nan, nan) where it is empty."""
     model.eval()
     total, weight, right = 0.0, 0.0, 0
-    places = rows.split(split)
-    for part in places.split(1024):
+    places, each = rows.split(split), rows.y[0].numel()
+    for part in places.split(max(1, 1024 // each)):
         x, y = rows.take(part)
+        y = y.reshape(-1)
         outputs = model(x)
         one, many = losses(outputs, y, weights)
         total, weight = total + float(one), weight + float(many)
@@ -116,7 +117,7 @@ def evaluate(model, rows, split, weights):
             found = outputs.argmax(1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).long()
             right += int((found == y.long()).sum())
     back_to_training(model)
-    return (total / weight, right / len(places)) if weight else (math.nan, math.nan)
+    return (total / weight, right / (len(places) * each)) if weight else (math.nan, math.nan)
 
 
 def main():
@@ -138,6 +139,7 @@ def main():
     for name in config["frozen"]:
         model._modules[name].requires_grad_(False)
     model.to(device)
+    model.every = config["everyPosition"]
     if world > 1 and device.type == "cuda":
         model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
     optimizer = make_optimizer(model)
@@ -160,6 +162,7 @@ def main():
                     group["weight_decay"] = group["decay"] * share
             own = places.tensor_split(world)[rank]
             x, y = rows.take(own, augmented=True)
+            y = y.reshape(-1)
             if len(own):
                 outputs, members = whole(x), 1
                 if outputs.dim() == 3:
@@ -170,7 +173,8 @@ def main():
             else:
                 loss = sum(p.sum() for p in whole.parameters()) * 0
             # The weight of the whole batch; DistributedDataParallel takes the mean over the processes.
-            _, of_all = losses(torch.zeros(len(places), max(1, width if config["loss"] == "cross_entropy" else 1), device=device), rows.y[places], weights)
+            everything = rows.y[places].reshape(-1)
+            _, of_all = losses(torch.zeros(len(everything), max(1, width if config["loss"] == "cross_entropy" else 1), device=device), everything, weights)
             loss = loss / of_all
             optimizer.zero_grad(set_to_none=True)
             (loss * world).backward()
