@@ -16,12 +16,23 @@ export interface ProcessFacts {
   readonly ofEnded: number;
 }
 
+/** Processes that were started with TRAINYARD_SOAK=mark around them, whoever their parent is by now. */
+export function markedProcesses(mark: string): readonly ProcessFacts[] {
+  const entry = `TRAINYARD_SOAK=${mark}`;
+  const marked = (pid: string): boolean => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').includes(entry);
+    } catch {
+      return false;
+    }
+  };
+  return processNumbers().filter(marked).flatMap(factsOf);
+}
+
 /** A process and all that it has started, directly or not; empty where the system does not say it this way. */
 export function familyOf(root: number): readonly ProcessFacts[] {
   if (process.platform !== 'linux') return [];
-  const all = readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry))
-    .flatMap(factsOf);
+  const all = processNumbers().flatMap(factsOf);
   const family = new Set([root]);
   let known = 0;
   while (known < family.size) {
@@ -29,6 +40,10 @@ export function familyOf(root: number): readonly ProcessFacts[] {
     for (const { pid, parent } of all) if (family.has(parent)) family.add(pid);
   }
   return all.filter(({ pid }) => family.has(pid));
+}
+
+function processNumbers(): readonly string[] {
+  return readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
 }
 
 function factsOf(pid: string): readonly ProcessFacts[] {
