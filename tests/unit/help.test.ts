@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { metricWord } from '../../renderer/lib/series.ts';
 import { viewNames } from '../../renderer/lib/views.ts';
 import { blocksOf, inlineOf, sectionId, type Block, type Inline } from '../../renderer/views/help/markdown.ts';
 import { helpAddress, helpOrder, readPages, searchPages } from '../../renderer/views/help/pages.ts';
@@ -70,6 +71,24 @@ test('every link leads to a page, a section or a view', () => {
     links.filter((link) => !leadsSomewhere(link.split(': ')[1])),
     [],
   );
+});
+
+test('a sketch of a view has parts that stand in it under these titles', () => {
+  const folders = { new: 'views/new-run' } as Readonly<Record<string, string>>;
+  const curves = ['loss', 'accuracy'].map(metricWord);
+  const sketches = pages.flatMap(({ id, blocks }) =>
+    blocks.flatMap((block) => (block.kind === 'sketch' ? block.rows.flat().map(({ parts }) => ({ id, parts })) : [])),
+  );
+  assert.ok(sketches.length > 15);
+  const wrong = sketches.flatMap(({ id, parts }) => {
+    const folder = folders[id] ?? `views/${id}`;
+    const all = fs.globSync(`${folder}/**/*.{svelte,ts}`, { cwd: renderer }).map(source).join('\n');
+    const standsThere = (part: string): boolean =>
+      new RegExp(`(?:[>'"}]\\s*|\\} )${part}[<'"\`\\n]`).test(all) ||
+      curves.includes(part.replace('Validation ', '').toLowerCase());
+    return parts.filter((part) => !standsThere(part)).map((part) => `${id}: ${part}`);
+  });
+  assert.deepEqual(wrong, []);
 });
 
 test('every setting, table of settings and command that is named exists', () => {

@@ -3,6 +3,8 @@
 //
 //   {keys ID}       keys of a command        {settings TABLE}   all settings of a table, a block of its own
 //   {command ID}    its title and keys       {setting TABLE.NAME}   what the form calls it        {tour}   a button that starts the tour
+//   {sketch NAME}   where what stands in a view, drawn from the lines that follow it: `3: Columns / Preview | 1: Target / Split` is a row of two
+//                   columns, three quarters and one quarter wide, of two parts each
 
 type Named<Kind> = { readonly kind: Kind; readonly name: string };
 type Said<Kind> = { readonly kind: Kind; readonly text: string };
@@ -21,7 +23,15 @@ export type Block =
   | { readonly kind: 'paragraph'; readonly content: readonly Inline[] }
   | { readonly kind: 'list'; readonly numbered: boolean; readonly items: readonly (readonly Inline[])[] }
   | { readonly kind: 'settings'; readonly table: string }
-  | { readonly kind: 'tour' };
+  | { readonly kind: 'tour' }
+  | { readonly kind: 'sketch'; readonly name: string; readonly rows: readonly (readonly SketchColumn[])[] };
+
+export interface SketchColumn {
+  /** Of the width of its row. */
+  readonly share: number;
+  /** Titles of the parts in it, from top to bottom. */
+  readonly parts: readonly string[];
+}
 
 /** `Time and cost` → `time-and-cost`: how a section is named in an address. */
 export const sectionId = (heading: string): string =>
@@ -72,6 +82,8 @@ function blockOf(part: string): Block {
   if (settings) return { kind: 'settings', table: settings[1] };
   if (part === '{tour}') return { kind: 'tour' };
   const lines = part.split('\n');
+  const sketch = /^\{sketch ([\w -]+)\}$/.exec(lines[0]);
+  if (sketch) return { kind: 'sketch', name: sketch[1], rows: lines.slice(1).map(sketchRow) };
   const mark = /^(?:- |(\d+)\. )/;
   if (lines.every((line) => mark.test(line)))
     return {
@@ -80,6 +92,14 @@ function blockOf(part: string): Block {
       items: lines.map((line) => inlineOf(line.replace(mark, ''))),
     };
   return { kind: 'paragraph', content: inlineOf(lines.join(' ')) };
+}
+
+function sketchRow(line: string): readonly SketchColumn[] {
+  return line.split(' | ').map((column) => {
+    const [, share, parts] = /^(\d): (.+)$/.exec(column) ?? [];
+    if (parts === undefined) throw new Error(`Help: “${column}” is no column of a sketch.`);
+    return { share: Number(share), parts: parts.split(' / ') };
+  });
 }
 
 /** The words of a block, as they are searched. */
@@ -95,6 +115,7 @@ export function plainText(block: Block): string {
       return block.items.map(words).join(' ');
     case 'settings':
     case 'tour':
+    case 'sketch':
       return '';
     default:
       return block satisfies never;
