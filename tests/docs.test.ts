@@ -23,7 +23,15 @@ const scripts = new Set(
 /** Commands of npm itself. */
 const own = new Set(['ci', 'install']);
 /** Flags of other programs that the pages speak of: Chromium, Node, electron-builder, and a script of tests/soak. */
-const others = ['command', 'remote-debugging-port', 'inspect', 'experimental-wasm-revectorize', 'linux', 'runs'];
+const others = [
+  'command',
+  'program',
+  'remote-debugging-port',
+  'inspect',
+  'experimental-wasm-revectorize',
+  'linux',
+  'runs',
+];
 const commands = new Map(
   await Promise.all(Object.entries(loaders).map(async ([name, load]) => [name, await load()] as const)),
 );
