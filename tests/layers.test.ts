@@ -186,6 +186,7 @@ const rules: readonly Rule[] = [
       'engine/plan/',
       'engine/train/',
       'engine/learners/',
+      'engine/hardware/',
       'engine/data/preprocess/recipe.ts',
       'engine/data/images/recipe.ts',
       'engine/data/schema/stored.ts',

@@ -83,7 +83,8 @@ export interface Forecast {
 /** Share of the rated power. Every device alone, without the rest of its computer: what that draws is not known of any. */
 const load = (assumedLoad.low + assumedLoad.high) / 2;
 
-const stateOf = (optimizer: Subject['optimizer']): StateOptimizer =>
+/** What the memory of an optimizer goes by. */
+export const stateOf = (optimizer: Subject['optimizer']): StateOptimizer =>
   optimizer === 'adam' || optimizer === 'adamw' ? 'adam' : 'momentum';
 
 /** Forecasts a model at its batch. */

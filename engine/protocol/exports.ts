@@ -26,7 +26,7 @@ export const exportWords = {
   },
   'pytorch-ddp': {
     title: 'PyTorch on a cluster',
-    holds: 'torchrun, rows in shards, checkpoints',
+    holds: 'torchrun, SLURM, Kubernetes, Ray; comes back as a run',
     folder: true,
     proof: 'read back',
   },

@@ -158,7 +158,7 @@ test('a row that batch norm leaves out of each epoch is none of the order, in sh
     assert.match(text('config.json'), new RegExp(`"rowsOfEpoch": ${counts.train - 1}`));
     assert.match(
       proven,
-      format === 'pytorch' ? /^11 files there and whole, 40 rows/ : /^15 files there and whole, 40 rows/,
+      format === 'pytorch' ? /^11 files there and whole, 40 rows/ : /^18 files there and whole, 40 rows/,
     );
   }
 });

@@ -1,8 +1,23 @@
 // README of a project for several machines.
 
+import { clusterWords, type Cluster } from '../../../hardware/cluster.ts';
 import type { RunRecord } from '../../../protocol/runs.ts';
 
-export const clusterReadme = ({ name, id, relation }: RunRecord, texts: boolean): string => `# ${name}
+/** Cards that are told of, the quickest first. */
+const mostCards = 5;
+
+function sizeText({ sizes, taken }: Cluster): string {
+  if (taken === null) return 'No card of the catalogue holds a copy of this model: data parallelism alone will not do.';
+  const cards = [...new Set([taken.device, ...sizes.map(({ device }) => device)])].slice(0, mostCards);
+  const lines = sizes.filter(({ device }) => cards.includes(device)).map((size) => `- ${clusterWords(size)}`);
+  const one =
+    taken.devices === 1
+      ? 'One card is enough: more would be less than 70 % efficient, or hardly sooner done.'
+      : 'More of them are hardly sooner done, or less than 70 % efficient.';
+  return `**${clusterWords(taken)}**: what the ways to start it ask for. ${one}\n\nAll epochs in float32, by data sheets and rents of Trainyard's catalogue, validation and waiting for rows left out; right within a factor of 1.3 or so. Nobody's price is known where none stands.\n\n${lines.join('\n')}`;
+}
+
+export const clusterReadme = ({ name, id, relation }: RunRecord, texts: boolean, cluster: Cluster): string => `# ${name}
 
 Trains the model of run ${id} on as many devices as there are, from ${relation === 'continued' ? 'first weights' : 'the same first weights'}, on the same rows in the same batches whatever their number.
 
@@ -10,8 +25,15 @@ Trains the model of run ${id} on as many devices as there are, from ${relation =
     python train.py                                  # one process
     torchrun --nproc-per-node 4 train.py             # one machine: as many as it has GPUs, or processes of a CPU
     torchrun --nnodes 2 --nproc-per-node 8 --rdzv-backend c10d --rdzv-endpoint HOST:29500 train.py
+    sbatch slurm.sh                                  # SLURM
+    kubectl apply -f kubernetes.yaml                 # Kubernetes: the folder on the volume of its claim
+    python ray_train.py                              # Ray Train
 
 The folder has to be where every machine sees it; a process reads the rows that it takes, and no others.
+
+## How large
+
+${sizeText(cluster)}
 
 ## What comes back
 

@@ -15,6 +15,7 @@ import pathlib
 import platform
 import signal
 import sys
+import threading
 import time
 
 import torch
@@ -208,7 +209,9 @@ class Training:
         self.begun = time.monotonic() - self.state["seconds"]
         self.written = time.monotonic()
         self.asked = False
-        signal.signal(signal.SIGTERM, self.ask)
+        # Under Ray this is no main thread, and Ray ends processes in its own way.
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, self.ask)
 
     def ask(self, *_):
         """Somebody wants this process to end: all end together, with a checkpoint."""
@@ -386,7 +389,7 @@ def main(arguments=None, device=None):
             sys.exit(f"{processes.world} processes share a batch of {config['batch']} rows: some would have none. Start {config['batch']} at most.")
         code = Training(options, processes).run()
     except RuntimeError as error:
-        if processes.world == 1 or not lost(error):
+        if not processes.own or not lost(error):
             raise
         print(f"process {processes.rank}: another process is gone; the last checkpoint is in {options.out}, and the same command goes on from there", file=sys.stderr, flush=True)
         # Waiting for the others' sockets to close would wait for nobody.
