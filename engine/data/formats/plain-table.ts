@@ -128,8 +128,9 @@ function makeReaders(
 ): PlainReader[] {
   // In JavaScript nobody else reads.
   if (tables === null) return [0, 1].map(() => new PlainCells(columns, style, groupRows));
-  const count = 1 + Math.max(1, Math.min(threads, mostReading, readingBytes / memoryOf(columns, groupRows) - 1));
-  return Array.from({ length: count }, () => new NativeCells(tables, columns, style));
+  const fitting = Math.floor(readingBytes / memoryOf(columns, groupRows)) - 1;
+  const reading = Math.max(1, Math.min(threads, mostReading, fitting));
+  return Array.from({ length: reading + 1 }, () => new NativeCells(tables, columns, style));
 }
 
 interface Reading {

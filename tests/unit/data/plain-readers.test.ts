@@ -114,6 +114,33 @@ test('drawn lines are the same to both readers, odd ones too', { skip }, async (
   assert.ok(plain > 350 && plain < 650, String(plain));
 });
 
+test('long numbers have the bits that JavaScript gives them, those half way between two also', { skip }, async () => {
+  const [native] = readers(usual, 20_000).slice(1) as [PlainReader];
+  const halves = [
+    '9007199254740993',
+    '4503599627370496.5',
+    '4503599627370497.50',
+    '2251799813685248.25',
+    '0.5000000000000000555',
+    '18446744073709551616',
+    '3689348814741910323.2',
+  ];
+  const cells = Array.from({ length: 20_000 }, (_, row) => {
+    const [high, low] = [randomBits(1, row), randomBits(2, row)];
+    const digits = `${high}${String(low).padStart(10, '0')}`.slice(0, 12 + (row % 8));
+    const places = [
+      `${(high + low / 2 ** 32) / 2 ** (row % 32)}`,
+      `0.${'0'.repeat(row % 9)}${digits}`,
+      `-${digits}.${low % 1000}`,
+    ];
+    return row < halves.length ? (halves[row] as string) : (places[row % 3] as string);
+  });
+  const group = await native.read(Buffer.from(`${cells.join(',,0,\n')},,0,\n`), cells.length, new Uint32Array(4));
+  const values = group?.[0]?.kind === 'number' ? group[0].values : [];
+  assert.equal(values.length, cells.length);
+  cells.forEach((cell, row) => assert.ok(Object.is(values[row], Number(cell)), `${cell} became ${values[row]}`));
+});
+
 test('other marks, carriage returns and many different values are the same to both readers', { skip }, async () => {
   const rows = Array.from({ length: 1500 }, (_, row) => {
     const bits = randomBits(1, row);

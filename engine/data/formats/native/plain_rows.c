@@ -3,6 +3,7 @@
 
 #define _GNU_SOURCE
 #include "plain_rows.h"
+#include <float.h>
 #include <locale.h>
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +19,44 @@
 
 static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+
+#if LDBL_MANT_DIG == 64
+static const long double wide_powers[] = {1e0L,  1e1L,  1e2L,  1e3L,  1e4L,  1e5L,  1e6L,  1e7L,  1e8L,  1e9L,
+                                          1e10L, 1e11L, 1e12L, 1e13L, 1e14L, 1e15L, 1e16L, 1e17L, 1e18L, 1e19L,
+                                          1e20L, 1e21L, 1e22L, 1e23L, 1e24L, 1e25L, 1e26L, 1e27L};
+
+/**
+ * The number of some digits with their mark, where these are at most 19 of a whole number and a power of ten that are exact in 64 bits:
+ * their quotient is off by half of its last bit, so that it rounds as the number does, but for those half way between two. 0: not so.
+ */
+static int divide_exactly(const uint8_t *digits, const uint8_t *end, uint8_t decimal, double *value) {
+  uint64_t whole = 0;
+  size_t used = 0, decimals = 0;
+  int behind = 0;
+  for (const uint8_t *at = digits; at < end; at++) {
+    if (*at == decimal) {
+      behind = 1;
+      continue;
+    }
+    whole = whole * 10 + (*at - '0');
+    used += used > 0 || *at != (uint8_t)'0';
+    decimals += (size_t)behind;
+  }
+  if (used > 19 || decimals >= sizeof wide_powers / sizeof *wide_powers) return 0;
+  const long double quotient = (long double)whole / wide_powers[decimals];
+  uint64_t mantissa;
+  memcpy(&mantissa, &quotient, sizeof mantissa);
+  *value = (double)quotient;
+  // A double keeps all but the last eleven bits.
+  const unsigned last = mantissa & 0x7ff;
+  return last < 0x3ff || last > 0x401;
+}
+#else
+static int divide_exactly(const uint8_t *digits, const uint8_t *end, uint8_t decimal, double *value) {
+  (void)digits, (void)end, (void)decimal, (void)value;
+  return 0;
+}
+#endif
 
 ptrdiff_t after_lines(const uint8_t *bytes, size_t from, size_t end, size_t lines) {
   enum { STEP = 1024 };
@@ -124,13 +163,18 @@ static const uint8_t *take_number(const PlainStyle *style, const uint8_t *at, co
     decimals = (size_t)(at - first);
     count += decimals;
   }
-  int fits = count > 0 && count <= 19 && whole < (1ull << 53);
+  const uint8_t *digits_end = at;
+  int fits = count > 0;
   if (quoted) fits = fits && *at++ == style->quote;
   if (fits && *at == last) {
     double number = (double)whole;
-    if (decimals > 0) number /= powers[decimals];
+    if (count <= 19 && whole < (1ull << 53)) {
+      if (decimals > 0) number /= powers[decimals];
+    } else {
+      fits = divide_exactly(digits, digits_end, style->decimal, &number);
+    }
     *value = negative ? -number : number;
-    return at + 1;
+    if (fits) return at + 1;
   }
   const uint8_t *open = from + quoted;
   const uint8_t *close = open < end ? memchr(open, quoted ? style->quote : last, (size_t)(end - open)) : NULL;
