@@ -7,7 +7,8 @@ import { fallingOrder, risingOrder } from '../../engine/evaluation/order.ts';
 import { boostedFields, type BoostedConfig } from '../../engine/learners/boosted/declaration.ts';
 import type { DrawnCurves } from '../../engine/evaluation/curves.ts';
 import type { ColumnInfo } from '../../engine/protocol/data.ts';
-import type { RunResult } from '../../engine/protocol/runs.ts';
+import { pretrainedDataset } from '../../engine/protocol/pretrained.ts';
+import type { RunRecord, RunResult } from '../../engine/protocol/runs.ts';
 import type { EvaluatedRun } from '../../engine/protocol/evaluated-rows.ts';
 import { quietOf } from '../../engine/settings/values.ts';
 import { breakableParts } from '../../renderer/components/breakable.ts';
@@ -15,7 +16,7 @@ import { csvOf } from '../../renderer/components/pane/figures.ts';
 import { extremes, lowEnd } from '../../renderer/views/dataset/columns.ts';
 import { mostNamed, toggled, weakestClasses } from '../../renderer/views/run/evaluation/named-classes.ts';
 import { readable } from '../../renderer/views/run/evaluation/readable.ts';
-import { continued, refusal } from '../../renderer/views/run/files/go-on.ts';
+import { continued, noWayOn, refusal } from '../../renderer/views/run/files/go-on.ts';
 
 test('figures leave as CSV: whole numbers, quoted names, nothing where there is none', () => {
   const rows = [
@@ -97,4 +98,9 @@ test('why trees cannot grow on is said before anybody asks for more', () => {
   assert.equal(ended('completed'), undefined);
   assert.match(ended('early_stopped')!, /^It stopped early, after 2 trees without gain: it would stop again at once/);
   assert.match(ended('diverged')!, /^It diverged/);
+  const done = { config, state: 'completed', relation: null } as unknown as RunRecord;
+  assert.equal(noWayOn(done, 1), undefined);
+  assert.match(noWayOn(done, 0)!, /kept nothing/);
+  const others = { ...done, config: { ...config, dataset: pretrainedDataset('ab') } };
+  assert.match(noWayOn(others, 1)!, /rows it learned from are not here/);
 });

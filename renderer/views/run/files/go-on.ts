@@ -3,11 +3,14 @@
 import type { Declaration } from '../../../../engine/learners/declared/declare.ts';
 import { declarationOf, ownSettings } from '../../../../engine/learners/declared/registry.ts';
 import { InputError } from '../../../../engine/protocol/errors.ts';
+import { isCrossValidation } from '../../../../engine/protocol/folds.ts';
+import { isPretrained } from '../../../../engine/protocol/pretrained.ts';
 import type { RunConfig, RunRecord } from '../../../../engine/protocol/runs.ts';
 import type { Field, Value } from '../../../../engine/settings/field.ts';
 import type { TrainedOn } from '../../../../engine/settings/training.ts';
 import { fieldsOf, valueAt, withChosen } from '../../../../engine/settings/values.ts';
 import { fixed } from '../../../lib/format.ts';
+import { isLive } from '../../../lib/run-words.ts';
 import type { Series } from '../run.svelte.ts';
 
 /** What was changed, by the names of the settings. */
@@ -36,6 +39,23 @@ export function continued(
   const longer = extended ? extended(config, epochs) : config;
   const settings = withChosen(ownSettings(longer), changes);
   return name === undefined ? { ...longer, ...{ [own]: settings } } : valueAt(settings, name);
+}
+
+/** Why nothing can go on from a run, neither it nor another one with what it kept; undefined: something can. */
+export function noWayOn(run: RunRecord, kept: number): string | undefined {
+  const { title, extended } = declarationOf(run.config);
+  if (isLive(run)) return 'It is still going on.';
+  if (isPretrained(run.config)) {
+    return 'A model that others have trained: the rows it learned from are not here. Begin a run on your own data with it, above.';
+  }
+  if (run.relation === 'member') {
+    return `It is a member of run ${run.parent}: it has a model for each fold, none that could go on.`;
+  }
+  if (isCrossValidation(run.config)) {
+    return 'A cross-validation predicts as the mean of its folds. Each of them can go on by itself; none begins with what they have learned together.';
+  }
+  if (!extended) return `${title}: it is solved to its end, and nothing is left to go on with.`;
+  return kept === 0 ? 'It has kept nothing to go on with.' : undefined;
 }
 
 /** Why a run cannot go on with these settings; undefined: it can. */
