@@ -64,6 +64,12 @@ export const poolingCases: readonly Pooling[] = [
   { ...square, planes: 19, height: 8, width: 8, windowHeight: 8, windowWidth: 8, stride: 1 },
   { ...square, planes: 3, height: 17, width: 1, windowHeight: 3, windowWidth: 3, stride: 4, padding: 1 },
   { ...square, planes: 3, height: 7, width: 75 },
+  // The first pooling of residual networks: rows of more than a vector, even and odd, with a border and without.
+  { ...square, planes: 3, height: 18, width: 64, windowHeight: 3, windowWidth: 3, padding: 1 },
+  { ...square, planes: 3, height: 17, width: 51, windowHeight: 3, windowWidth: 3, padding: 1 },
+  { ...square, planes: 3, height: 12, width: 36, windowHeight: 3, windowWidth: 3 },
+  { ...square, planes: 2, height: 3, width: 17, windowHeight: 3, windowWidth: 3 },
+  { ...square, planes: 2, height: 1, width: 40, windowHeight: 3, windowWidth: 3, padding: 1 },
   // More windows than a native kernel holds at once, of several rows and columns; and windows too large for that.
   { ...square, planes: 2, height: 61, width: 53, windowHeight: 3, windowWidth: 3, stride: 1, padding: 1 },
   { ...square, planes: 2, height: 122, width: 103, windowHeight: 5, windowWidth: 3, padding: 1 },

@@ -116,8 +116,14 @@ test('5. keeps what is not a number, as WASM does', async () => {
         outputs: [8, 9].map((i) => place(first + i)),
         params: { ...loss, kind: 2 },
       },
+      {
+        kernel: 'max_pool',
+        inputs: [place(first + 10)],
+        outputs: [place(first + 11)],
+        params: { planes: 1, height: 5, width: 35, windowHeight: 3, windowWidth: 3, stride: 2, padding: 1 },
+      },
     );
-    const sizes = [1, 33, ...codes.map(() => 33), 6, 6, 1, 1, 1, 1, 1, 1, 1, 1];
+    const sizes = [1, 33, ...codes.map(() => 33), 6, 6, 1, 1, 1, 1, 1, 1, 1, 1, 5 * 35, 3 * 18];
     const executable = await backend.compile({
       slots: sizes.map((elements, id) => ({ id, elements, type: 'f32', kind: 'scratch', label: String(id) })),
       tensors: Object.fromEntries(sizes.map((size, id) => [id, { ...place(id), shape: [size], type: 'f32' }])),
@@ -128,7 +134,15 @@ test('5. keeps what is not a number, as WASM does', async () => {
     executable.write('0', Float32Array.of(NaN));
     executable.write('1', new Float32Array(33).fill(1));
     executable.write(String(first), Float32Array.of(1, 2, 3, 4, NaN, 6));
+    // Elements (1, 1) and (2, 20): in four windows and in one.
+    executable.write(
+      String(first + 10),
+      Float32Array.from({ length: 5 * 35 }, (_, i) => (i === 36 || i === 90 ? NaN : i)),
+    );
     await executable.run('run', 1);
+    const pooled = await executable.read(String(first + 11));
+    const unknown = [...pooled.keys()].filter((i) => Number.isNaN(pooled[i]));
+    assert.deepEqual(unknown, [0, 1, 18, 19, 28], native ? 'native' : 'WASM');
     for (const [name, code] of Object.entries(activationCodes)) {
       const result = await executable.read(String(2 + code));
       assert.ok(result.every(Number.isNaN), `${name}, ${native ? 'native' : 'WASM'}: ${result.join()}`);

@@ -6,6 +6,7 @@
 #include "conv.h"
 #include "normalization.h"
 #include "pooling_halves.h"
+#include "pooling_thirds.h"
 #include <math.h>
 
 /** Where the parts of the scratch memory begin: a band of x, windows backwards (their maxima's taps, dy), a band of dx. */
@@ -100,15 +101,16 @@ INLINE void pool_forward(const Call *call, const int mean) {
   const ptrdiff_t plane = (ptrdiff_t)p.height * p.width, out_plane = (ptrdiff_t)p.out_height * p.out_width;
   float *band_floats = call->scratch, *results = call->scratch + TAPS_AT;
   int32_t offsets[MAX_TAPS];
-  const int halving = !mean && is_halving(&p);
+  const int halving = !mean && is_halving(&p), thirds = !mean && is_thirds(&p);
   Windows w;
   see_windows(&p, mean ? 0 : -INFINITY, &w);
   const int start = share_start(p.planes, 1, call->thread, call->threads);
   const int end = share_start(p.planes, 1, call->thread + 1, call->threads);
   for (int n = start; n < end; n++) {
     float *x = operand(call, 0) + n * plane, *y = operand(call, 1) + n * out_plane;
-    if (halving || w.band_rows == 0) {
+    if (halving || thirds || w.band_rows == 0) {
       if (halving) halve_plane(&p, x, y);
+      else if (thirds) pool_thirds(&p, x, y, call->scratch);
       else pool_one_by_one(&p, x, mean, y);
       continue;
     }

@@ -211,14 +211,16 @@ INLINE void pool_backward(const Call *call, const Pooling *p, const float *dy, c
 static void max_pool_grad(const Call *call) {
   const Pooling p = read_pooling(call, 3);
   float *dy = operand(call, 0), *x = operand(call, 1), *dx = operand(call, 2);
-  if (!is_halving(&p)) {
+  const int halving = is_halving(&p);
+  if (!halving && !is_thirds(&p)) {
     pool_backward(call, &p, dy, x, dx, 0);
     return;
   }
   const ptrdiff_t plane = (ptrdiff_t)p.height * p.width, out_plane = (ptrdiff_t)p.out_height * p.out_width;
   const int end = share_start(p.planes, 1, call->thread + 1, call->threads);
   for (int n = share_start(p.planes, 1, call->thread, call->threads); n < end; n++) {
-    halve_plane_backward(&p, dy + n * out_plane, x + n * plane, dx + n * plane);
+    if (halving) halve_plane_backward(&p, dy + n * out_plane, x + n * plane, dx + n * plane);
+    else pool_thirds_backward(&p, dy + n * out_plane, x + n * plane, dx + n * plane, call->scratch);
   }
 }
 
