@@ -46,6 +46,10 @@ export class Timekeeper {
   /** Of the last look. */
   #look: number | null = null;
   #next = 0;
+  /** Half-way to the end of the last plan: steps that have become faster do not come to it before there is another. */
+  #half = 0;
+  /** Milliseconds a step, as far as is known. */
+  #took: number | null = null;
   /** When the steps began, and how long they have to settle; null: before the first. */
   #settling: { readonly since: number; readonly takes: number } | null = null;
   #warm = false;
@@ -86,8 +90,9 @@ export class Timekeeper {
     const left = until - surroundings.now();
     const settled = this.#settles(now, left);
     this.#pace.mark(now - this.#aside, state.step, left);
-    const took = this.#pace.step;
-    if (took === null || now < this.#next) return;
+    this.#took = this.#pace.step ?? this.#took;
+    const took = this.#took;
+    if (took === null || (now < this.#next && step < this.#half)) return;
     this.#next = now + Math.min(latest, Math.max(soonest, left / 100));
     const row = (took / session.batch) * lookShare;
     const look = this.#look ?? row * counts.validation;
@@ -95,6 +100,7 @@ export class Timekeeper {
     const scores = counts.validation > 0 ? (look * all) / counts.validation : row * all;
     const speed = { step: took + look / session.stepsPerEpoch, end: scores + endMilliseconds };
     this.#plan(replan(session.wholePlan, step, stepsInTime(step, left, speed)));
+    this.#half = step + Math.ceil((session.totalSteps - step) / 2);
     if (settled) this.#say(now, left, speed.step);
   }
 

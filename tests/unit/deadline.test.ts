@@ -155,6 +155,11 @@ test('the first steps are slow: the first plan that is told is by those behind t
   assert.equal(log.filter((line) => line.startsWith('Plans')).length, 1, log.join('\n'));
 });
 
+test('steps that become a hundred times as fast do not come to the end of the plan before it is made anew', async () => {
+  const { ended, result } = await trainUntil(3_000, (now) => (now < 200 ? 100 : 1));
+  assert.ok(ended > 1_300, `it ended after ${ended} ms, ${result.steps} steps`);
+});
+
 test('where more time brings nothing the rate falls to the end soon, and the rest of the time is left', async () => {
   const quick = { learningRate: 0.1, patience: 20 };
   const all = await trainUntil(120_000, () => 20, { learningRate: 0.1 });
