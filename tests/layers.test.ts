@@ -320,6 +320,7 @@ const rules: readonly Rule[] = [
       'engine/learners/',
       'engine/train/',
       'engine/hardware/memory-forecast.ts',
+      'engine/hardware/run-here.ts',
       'engine/hardware/tables/',
     ],
     packages: ['node:', 'zod'],

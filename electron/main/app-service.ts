@@ -12,6 +12,8 @@ import { checkpointsOf, thinCheckpoints, weightShapes } from '../../engine/runs/
 import { tokensOf } from '../../engine/runs/tokens.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import { changeQueue, isQueuePaused, pauseQueue } from '../../engine/runs/queue.ts';
+import { readQueuePlan } from '../../engine/runs/queue-plan.ts';
+import type { Machine } from '../../engine/runs/turns.ts';
 import type { Listeners } from '../../engine/protocol/listeners.ts';
 import { createKeeping, type Keepers } from './keeping.ts';
 import { openingsOf, type EvaluationSource } from '../../engine/runs/evaluate.ts';
@@ -50,6 +52,8 @@ export interface AppServiceParts {
   readonly processes: Pick<Processes, 'startCpuHost' | 'startGpuHost' | 'startOnnx'>;
   readonly keepers: Keepers;
   readonly runs: RunManager;
+  /** What runs may share. */
+  readonly machine: Machine;
   readonly devices: Devices;
   readonly paths: ChosenPaths;
   readonly licences: () => Promise<Licences>;
@@ -197,6 +201,7 @@ function predicting(parts: AppServiceParts, predictions: FilePredictions): Predi
 function training({
   runs,
   store,
+  machine,
   power,
 }: AppServiceParts): Part<
   | 'startRun'
@@ -208,6 +213,7 @@ function training({
   | 'changeQueue'
   | 'pauseQueue'
   | 'queuePaused'
+  | 'queuePlan'
   | 'powerHold'
   | 'onReport'
 > {
@@ -215,6 +221,7 @@ function training({
     changeQueue: (request) => changeQueue(store, request),
     pauseQueue: ({ paused }) => pauseQueue(store, paused),
     queuePaused: () => isQueuePaused(store),
+    queuePlan: () => readQueuePlan(store, machine, Date.now()),
     powerHold: async () => power?.held ?? null,
     startRun: (request) => runs.start(request),
     extendRun: (request) => runs.goOn(request),

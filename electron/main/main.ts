@@ -81,6 +81,7 @@ async function start(): Promise<void> {
   const data = processes.data.service;
   const store = processes.store.service;
   const devices = createDevices(processes);
+  const machine = { cores: usableCores(), available: () => process.availableMemory?.() ?? os.freemem() };
   const runs = createRunManager({
     store,
     data,
@@ -94,7 +95,7 @@ async function start(): Promise<void> {
     owner: processOwner(),
     refuse: () => refuseTraining(home),
     worksOffQueue: true,
-    machine: { cores: usableCores(), available: () => process.availableMemory?.() ?? os.freemem() },
+    machine,
   });
   const window = new MainWindow({
     home,
@@ -107,6 +108,7 @@ async function start(): Promise<void> {
   const recent = new RecentFiles(home);
   const service = createAppService({
     home,
+    machine,
     version: app.getVersion(),
     packaged: app.isPackaged,
     data,

@@ -237,6 +237,7 @@ const schemas = {
   }),
   pauseQueue: z.strictObject({ paused: z.boolean() }),
   queuePaused: nothing,
+  queuePlan: nothing,
   powerHold: nothing,
   run: oneRun,
   runs: runQuery,

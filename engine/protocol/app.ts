@@ -24,7 +24,7 @@ import type { ImportedModel } from './pretrained.ts';
 import type { TreeLook } from './trees.ts';
 import type { Contributions, Dependence, Explanation } from './explanation.ts';
 import type { MeasuredProfile } from './step-profile.ts';
-import type { QueueChange } from './queue.ts';
+import type { PlannedRun, QueueChange } from './queue.ts';
 import type { RepairReport, RunPatch, StoreService } from './store.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
 import type { WireError } from './errors.ts';
@@ -206,6 +206,8 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   changeQueue(request: QueueChange): Promise<void>;
   pauseQueue(request: { paused: boolean }): Promise<void>;
   queuePaused(): Promise<boolean>;
+  /** When the waiting runs begin and end, by the forecasts, in their order. */
+  queuePlan(): Promise<readonly PlannedRun[]>;
   /** Why this computer holds all runs just now; null: it does not. */
   powerHold(): Promise<PowerHold | null>;
   updateRun(request: {

@@ -1,8 +1,12 @@
 // Runs that are to be done by a time, in words.
 
 import { InputError } from './errors.ts';
+import type { DoneByThen } from './queue.ts';
 import type { DeadlineResult } from './runs.ts';
 import { clockText, timeText } from './words.ts';
+
+/** Runs named one by one. */
+const mostNamed = 6;
 
 interface Unit {
   readonly one: string;
@@ -32,3 +36,12 @@ export const pastDeadline = (until: number): InputError =>
     `The run was to be done by ${clockText(until)}, and that had passed before it began.`,
     'Start it over: it trains without a time then, or with another one that you name.',
   );
+
+/** `By 07:00, by the forecasts: 5 of 7 are done; not run 12, 14`. */
+export function doneByText({ done, late, unknown }: DoneByThen, by: number): string {
+  const all = done.length + late.length + unknown.length;
+  const runs = (what: string, of: readonly number[]): string =>
+    of.length === 0 ? '' : `; ${what} ${of.length > mostNamed ? countText(of.length) : `run ${of.join(', ')}`}`;
+  const many = done.length === all ? 'all of them' : `${countText(done.length)} of ${countText(all)}`;
+  return `Done by ${clockText(by)}, by the forecasts: ${many}${runs('not', late)}${runs('nobody knows of', unknown)}.`;
+}

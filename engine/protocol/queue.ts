@@ -17,6 +17,36 @@ export interface QueuePlace {
   readonly notBefore?: number;
   /** Bytes it is going to take, by the forecast. Absent: nobody knows. */
   readonly bytes?: number;
+  /** Seconds it is going to take, by the forecast; at most, where it may stop early. Absent: nobody knows. */
+  readonly seconds?: number;
+}
+
+/** When a waiting run begins and ends, by the forecasts: milliseconds since 1970, null where nobody knows. */
+export interface PlannedRun {
+  readonly run: number;
+  readonly starts: number | null;
+  readonly ends: number | null;
+  /** It would begin when it should be done, and be refused then. */
+  readonly late: boolean;
+}
+
+/** What of a plan is done by a time. */
+export interface DoneByThen {
+  readonly done: readonly number[];
+  readonly late: readonly number[];
+  /** Nobody knows when they end. */
+  readonly unknown: readonly number[];
+}
+
+export function doneByThen(plan: readonly PlannedRun[], by: number): DoneByThen {
+  const runs = (of: (planned: PlannedRun) => boolean): readonly number[] => plan.filter(of).map(({ run }) => run);
+  const isDone = ({ ends, late }: PlannedRun): boolean => !late && ends !== null && ends <= by;
+  const isUnknown = ({ starts, ends }: PlannedRun): boolean => ends === null && (starts === null || starts < by);
+  return {
+    done: runs(isDone),
+    late: runs((planned) => !isDone(planned) && !isUnknown(planned)),
+    unknown: runs(isUnknown),
+  };
 }
 
 /** What a new run asks of the queue. */

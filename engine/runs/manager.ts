@@ -23,7 +23,7 @@ import { startEnergyMeter } from '../system/energy.ts';
 import { Attempt, dataOf } from './attempt.ts';
 import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
 import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
-import { bytesOf } from './needs.ts';
+import { needsOf } from './needs.ts';
 import { mayBegin, placeFor, queueAgain, refuseLate } from './queue.ts';
 import type { RunManager, RunManagerOptions, RunReport } from './run-manager.ts';
 import { patientStore } from './patient-store.ts';
@@ -249,7 +249,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       const info = (await data.list()).find(({ id }) => id === dataset);
       const datasetName = info?.name ?? dataset;
       const fullName = name?.trim() || `${declarationOf(config).preset(config) ?? 'model'} on ${datasetName}`;
-      const bytes = wish.only || machine ? bytesOf(config, prepared, info) : null;
+      const needs = wish.only || machine ? await needsOf(store, config, prepared, info) : {};
       const record = await store.createRun({
         name: fullName,
         dataset,
@@ -258,7 +258,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
         owner: wish.only ? nobody : owner,
         ...(from ? { family: family as Family } : {}),
         // What it is going to take is there from the first on, for whoever takes it over at once.
-        ...(queue || bytes !== null ? { queue: { ...queue, ...(bytes === null ? {} : { bytes }) } } : {}),
+        ...(queue || Object.keys(needs).length > 0 ? { queue: { ...queue, ...needs } } : {}),
       });
       if (wish.only) {
         await data.release({ handle: prepared.handle });

@@ -2,8 +2,8 @@
 
 import type { RunConfig, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
-import { declarationOf } from '../learners/declared/registry.ts';
 import type { Work } from './attempt.ts';
+import { claimOf } from './claim.ts';
 import { coalesced } from './coalesced.ts';
 import { mayBegin, readAtOnce, requestsOfWaiting } from './queue.ts';
 import { turns, type Claim, type Room } from './schedule.ts';
@@ -45,6 +45,12 @@ const pollMilliseconds = 1_000;
 /** Share of the memory that was free which runs may take together. */
 const shareOfMemory = 0.9;
 
+/** `free`: bytes that could be used when nothing trained. */
+export function roomFor(machine: Machine, atOnce: number | null, going: readonly Claim[], free = Infinity): Room {
+  const taken = going.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+  return { cores: machine.cores, bytes: shareOfMemory * Math.min(free, machine.available() + taken), atOnce };
+}
+
 export class Turns {
   readonly entries = new Map<number, Entry>();
   readonly #options: TurnsOptions;
@@ -67,14 +73,7 @@ export class Turns {
 
   /** What a run takes, before it has said what it uses. */
   claimOf(run: number, config: RunConfig, bytes: number | null): Claim {
-    if (!this.#options.machine) return { run, device: config.device === 'gpu' ? 'gpu' : 'cpu', threads: 0, bytes: 0 };
-    // Several devices that share its batches are its own until its end.
-    const { devices: several } = config;
-    if (several !== undefined)
-      return { run, device: several.includes('gpu') ? 'any' : 'cpu', threads: this.#options.machine.cores, bytes };
-    const { devices } = declarationOf(config);
-    const device = config.device === 'auto' && devices.includes('gpu') ? 'any' : config.device;
-    return { run, device: device === 'any' || device === 'gpu' ? device : 'cpu', threads: config.threads, bytes };
+    return claimOf(run, config, bytes, this.#options.machine?.cores ?? null);
   }
 
   add(entry: Entry): void {
@@ -150,10 +149,8 @@ export class Turns {
     const { machine } = this.#options;
     if (!machine) return { cores: 1, bytes: Infinity, atOnce };
     const going = this.#going();
-    const available = machine.available();
-    if (going.length === 0) this.#free = available;
-    const taken = going.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
-    return { cores: machine.cores, bytes: shareOfMemory * Math.min(this.#free, available + taken), atOnce };
+    if (going.length === 0) this.#free = machine.available();
+    return roomFor(machine, atOnce, going, this.#free);
   }
 
   async #obeyRequests(): Promise<void> {

@@ -31,6 +31,8 @@ test('runs wait in the order a person gives them, and outlive the program', asyn
   // By the mouse: the last above the first.
   await rows.nth(2).dragTo(rows.nth(0), { targetPosition: { x: 60, y: 3 } });
   await expect(rows).toHaveText([/two/, /one/, /three/]);
+  await expect(page.getByText(/are done then, by the forecasts/)).toBeVisible();
+  await expect(rows.nth(0)).toContainText(/\d\d:\d\d – /);
   await screenshot(app, 'queue');
 
   // What it waits for.

@@ -2,7 +2,7 @@
 
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { Hold } from '../../../engine/protocol/queue.ts';
-import { inTurn, holdOf, placeOf } from '../../../engine/protocol/queue.ts';
+import { doneByThen, inTurn, holdOf, placeOf } from '../../../engine/protocol/queue.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import {
@@ -14,9 +14,13 @@ import {
   waitingRuns,
 } from '../../../engine/runs/queue.ts';
 import { about } from '../about.ts';
+import { availableMemory } from '../../../engine/backends/cpu/describe.ts';
+import { doneByText } from '../../../engine/protocol/deadline.ts';
+import { readQueuePlan } from '../../../engine/runs/queue-plan.ts';
+import { usableCores } from '../../../engine/system/cores.ts';
 import { numberOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { counted, formatBytes, formatNumber, formatTime } from '../output.ts';
-import { priorityOf } from '../queue-options.ts';
+import { priorityOf, timeOf } from '../queue-options.ts';
 import { managerOf } from '../run-manager.ts';
 import { headline } from './runs.ts';
 import { wayOn } from './train.ts';
@@ -28,6 +32,7 @@ export const queue: Command = {
     to: { type: 'string', value: 'N', help: 'move: to this place, 1 is the first' },
     before: { type: 'string', value: 'RUN', help: 'move: in front of this run' },
     priority: { type: 'string', value: 'high|normal|low', help: 'move: behind all of this priority' },
+    by: { type: 'string', value: 'TIME', help: 'what is done by then, by the forecasts (default 7:00)' },
   },
   run: async (context) => {
     const [word, run, ...rest] = context.positionals;
@@ -52,17 +57,29 @@ const holdText = (hold: Hold | null): string => {
   return hold.kind === 'after' ? `after run ${hold.run}` : `from ${formatTime(hold.until)}`;
 };
 
-async function list({ output, services }: CommandContext): Promise<void> {
+/** When those who went to bed look again. */
+const usualBy = '7:00';
+
+async function list({ options, output, services }: CommandContext): Promise<void> {
+  const by = timeOf('by', textOption(options, 'by') ?? usualBy, new Date());
   const store = await services.store;
   const view = await readQueue(store);
   const query = { states: ['queued'], withoutFolds: true, limit: view.places.size + 1 } as const;
   const rows = inTurn((await store.runs(query)).runs);
   // What holds a run back by itself: that the queue is paused is said once.
   const holds = rows.map((run) => holdOf(placeOf(run), { ...view, paused: false }, Date.now()));
+  const machine = { cores: usableCores(), available: availableMemory };
+  const plan = await readQueuePlan(store, machine, Date.now());
+  const planned = new Map(plan.map((each) => [each.run, each]));
+  const then = doneByThen(plan, by);
   output.event({ event: 'queue', paused: view.paused, waiting: rows.length });
   await output.events(
-    rows.map((run, at) => ({ event: 'waiting', place: at + 1, run: run.id, name: run.name, ...placeOf(run) })),
+    rows.map((run, at) => {
+      const { starts = null, ends = null, late = false } = planned.get(run.id) ?? {};
+      return { event: 'waiting', place: at + 1, run: run.id, name: run.name, ...placeOf(run), starts, ends, late };
+    }),
   );
+  output.event({ event: 'plan', by, ...then });
   if (output.json) return;
   if (view.paused) output.line('The queue is paused: `trainyard queue resume` lets it go on.');
   if (rows.length === 0) return output.line('Nothing waits.');
@@ -78,9 +95,18 @@ async function list({ output, services }: CommandContext): Promise<void> {
       { title: 'memory', value: ({ run }) => (run.queue?.bytes ? formatBytes(run.queue.bytes) : ''), right: true },
       { title: 'priority', value: ({ run }) => run.queue?.priority ?? '' },
       { title: 'waits', value: ({ at }) => holdText(holds[at]) },
+      { title: 'starts', value: ({ run }) => plannedText(planned.get(run.id)?.starts) },
+      {
+        title: 'ends',
+        value: ({ run }) => (planned.get(run.id)?.late ? 'too late' : plannedText(planned.get(run.id)?.ends)),
+      },
     ],
   );
+  output.line(doneByText(then, by));
 }
+
+const plannedText = (time: number | null | undefined): string =>
+  time === null || time === undefined ? 'unknown' : formatTime(time);
 
 async function move({ options, output, services }: CommandContext, run: number): Promise<void> {
   const store = await services.store;

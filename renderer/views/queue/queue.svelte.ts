@@ -1,10 +1,11 @@
 // What trains and what waits, kept up to date; and the changes a person makes to the order.
 
 import type { AppService } from '../../../engine/protocol/app.ts';
-import { inTurn, placeAt, placeOf, type QueueChange } from '../../../engine/protocol/queue.ts';
+import { inTurn, placeAt, placeOf, type PlannedRun, type QueueChange } from '../../../engine/protocol/queue.ts';
 import type { PowerHold } from '../../../engine/protocol/choices.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { RecordField } from '../../../engine/protocol/store.ts';
+import { clockText } from '../../../engine/protocol/words.ts';
 import { failureOf, type Failure } from '../../app/failure.ts';
 import { throttle } from '../../lib/throttle.ts';
 
@@ -24,6 +25,8 @@ export type QueuedRun = Pick<RunRecord, (typeof fields)[number]>;
 const most = 10_000;
 /** How often it is asked whether another process has paused the queue: no other change tells of it. */
 const pausePoll = 2_000;
+/** How often the plan is made anew while nothing changes but the clock. */
+const planPoll = 10_000;
 
 export class Queue {
   training: readonly QueuedRun[] = $state.raw([]);
@@ -31,6 +34,8 @@ export class Queue {
   paused = $state(false);
   /** What else holds all runs: battery, heat. */
   power: PowerHold | null = $state(null);
+  /** When waiting runs begin and end, by the forecasts. */
+  plan: readonly PlannedRun[] = $state.raw([]);
   loaded = $state(false);
   failure: Failure | null = $state.raw(null);
   readonly #service: AppService;
@@ -46,9 +51,11 @@ export class Queue {
       if (runs.length > trained.length) refresh();
     });
     const timer = setInterval(() => void this.#readPause(), pausePoll);
+    const planTimer = setInterval(() => void this.#readPlan(), planPoll);
     void this.refresh();
     return () => {
       stop();
+      clearInterval(planTimer);
       clearInterval(timer);
     };
   }
@@ -61,6 +68,12 @@ export class Queue {
     this.training = runs.filter(({ state }) => state !== 'queued').toSorted((a, b) => a.id - b.id);
     this.waiting = inTurn(runs.filter(({ state }) => state === 'queued'));
     this.loaded = true;
+    await this.#readPlan();
+  }
+
+  /** After what is shown anyway: it takes longer, and the list is whole without it. */
+  async #readPlan(): Promise<void> {
+    this.plan = this.waiting.length === 0 ? [] : await this.#service.queuePlan().catch(() => []);
   }
 
   async #readPause(): Promise<void> {
@@ -117,6 +130,21 @@ export function heldText(run: QueuedRun, names: ReadonlyMap<number, string>, now
     ...(notBefore !== undefined && notBefore > now ? [`from ${timeText(notBefore, now)}`] : []),
   ];
   return parts.join(', ');
+}
+
+/** `19:40 – 21:05`, as far as it is known; a day is named where it is another one. */
+export function planText({ starts, ends, late }: PlannedRun, now: number): string {
+  if (starts === null) return 'unknown';
+  const start = `${dayText(starts, now)}${clockText(starts)}`;
+  if (late) return `${start}, too late`;
+  return `${start} – ${ends === null ? '?' : `${dayText(ends, starts)}${clockText(ends)}`}`;
+}
+
+/** Empty: the same day. */
+function dayText(time: number, as: number): string {
+  const date = new Date(time);
+  if (date.toDateString() === new Date(as).toDateString()) return '';
+  return `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })} `;
 }
 
 /** A time of today by the clock alone. */

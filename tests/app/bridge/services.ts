@@ -120,6 +120,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
       startRestore: refuseKeeper,
     },
     runs,
+    machine: { cores: 2, available: () => 4e9 },
     devices,
     paths: new ChosenPaths(),
     licences: () => readLicences({ own: file('LICENSE'), notices: file('build/NOTICES') }),
