@@ -52,7 +52,10 @@ test('a model that is dropped is something to begin with, its body frozen', asyn
   await screenshot(app, 'pretrained-run');
 
   // Of pictures it begins a run on those that are here.
-  await page.evaluate(() => (location.hash = '#run/1'));
+  await page.evaluate(() => (location.hash = '#run/1/files'));
+  await expect(page.getByText('Begin a run on your own data with it, above.')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Extend' })).toHaveCount(0);
+  await screenshot(app, 'pretrained-files');
   await page.getByRole('button', { name: 'Begin a run with it' }).click();
   await expect(page.getByText('Begins with the best weights of run 1.')).toBeVisible();
 });
