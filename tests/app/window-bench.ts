@@ -4,6 +4,7 @@
 //
 //   npm run bench:window [-- --rounds 5] [--runs 10000 --series 50 --points 200] [--only start,idle,runs,queue,training,import,command,mlp,cnn] [--out FILE.json]
 //
+// `--only growth --minutes 60`: whether a process grows while a run trains, by name alone.
 // `--program FILE`: start and idle of an installed Trainyard, not of this folder's.
 // `--home FOLDER`: a home of so many runs that tests/bench/large-home.ts has made, which stays.
 
@@ -18,6 +19,7 @@ import { makeLargeHome } from '../bench/large-home.ts';
 import { timeCommand } from './window-command.ts';
 import { timeQueue } from './window-queue.ts';
 import { measureIdle, timeStart } from './window-start.ts';
+import { watchGrowth } from './window-growth.ts';
 import { timeRuns } from './window-runs.ts';
 import { blocked, tell, watchLongTasks } from './window-times.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
@@ -33,6 +35,7 @@ const { values } = parseArgs({
     home: { type: 'string' },
     program: { type: 'string' },
     seconds: { type: 'string', default: '60' },
+    minutes: { type: 'string', default: '5' },
   },
 });
 const rounds = Number(values.rounds);
@@ -94,6 +97,8 @@ if (wanted('idle')) await measureIdle(Number(values.seconds), values.program);
 if (wanted('runs')) await inApp(values.home ?? largeHome(), (app) => timeRuns(app, size.runs, rounds));
 if (wanted('queue')) await inApp(await homeWithQueue(1_000), (app) => timeQueue(app, 1_000, rounds));
 if (wanted('training')) await inApp(undefined, training);
+// An hour of it, or a shorter form, is asked for by name.
+if (chosen?.includes('growth')) await inApp(undefined, (app) => watchGrowth(app, Number(values.minutes)));
 if (wanted('import')) await inApp(undefined, importing);
 const commands = ['command', 'mlp', 'cnn'];
 if (commands.some(wanted)) {
