@@ -78,6 +78,8 @@ async function start(): Promise<void> {
   serveScheme(pages, builtFile('renderer'));
 
   const processes = createProcesses(home, failureRecorder(home));
+  // Both are needed by the first view: they start while the window is made and its page loads.
+  processes.warm();
   const data = processes.data.service;
   const store = processes.store.service;
   const devices = createDevices(processes);
@@ -157,9 +159,6 @@ async function start(): Promise<void> {
     event.preventDefault();
     window.browser.close();
   });
-  // Both are needed by the first view: they start while the page loads. Not before the window is made: Electron 25 then
-  // never tells that one of them has ended.
-  processes.warm();
   const loaded = window.load();
   await Promise.all([loaded, openHistory()]).catch((error: unknown) => {
     // Who quits meanwhile needs no word of what has not come about.
