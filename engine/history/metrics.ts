@@ -5,7 +5,7 @@ import type { Connection } from './database.ts';
 import { readJson } from './readable.ts';
 import { packValues, unpackValues } from './samples.ts';
 import { createSeriesNumbers, lowestIsBest } from './series.ts';
-import { thin } from './thin.ts';
+import { GatheredPoints } from './gathered.ts';
 
 /** Last and best value of one series of one run. */
 export interface SeriesSummary {
@@ -111,21 +111,16 @@ export function createMetricsTable(connection: Connection): MetricsTable {
 
   const read = (run: number, selection: PointSelection): readonly MetricPoint[] => {
     const wanted = selection.series && new Set(selection.series);
-    const bySeries = new Map<string, MetricPoint[]>();
+    const gathered = new GatheredPoints();
     const rows = connection.sql<[number, number], SampleRow>(readSamples);
     for (const { step, epoch, seconds, data } of rows.iterate(run, selection.afterStep ?? -1)) {
+      gathered.moment(step, epoch, seconds);
       unpackValues(data, (number, value) => {
         const series = numbers.nameOf(number);
-        if (wanted && !wanted.has(series)) return;
-        const points = bySeries.get(series) ?? [];
-        if (points.length === 0) bySeries.set(series, points);
-        // A run that continues from the very end of an epoch reports that epoch's values again: the last one counts.
-        if (points.at(-1)?.step === step) points.pop();
-        points.push({ series, step, epoch, seconds, value });
+        if (!wanted || wanted.has(series)) gathered.add(series, value);
       });
     }
-    const { limit = Infinity } = selection;
-    return [...bySeries.values()].flatMap((points) => thin(points, limit));
+    return gathered.points(selection.limit ?? Infinity);
   };
 
   const keepScores = (run: number): void => {
