@@ -30,6 +30,7 @@ export const severalOptions = {
     value: 'N',
     help: 'examples a second that the input delivers; by default off a disk',
   },
+  stages: { type: 'string', value: 'N', help: 'the layers over so many of the device: what sits where, what crosses' },
   'critical-batch': { type: 'string', value: 'N', help: 'batch beyond which a larger one hardly saves steps' },
 } as const satisfies Record<string, OptionDef>;
 
@@ -40,16 +41,16 @@ export function severalAsked(options: OptionValues) {
   const criticalBatch = numberOption(options, 'critical-batch', { minimum: 1, maximum: 1e12 });
   const [on, link] = [textOption(options, 'on'), linkAsked(textOption(options, 'interconnect'))];
   if (most === undefined) {
-    const lost = ['on', 'interconnect', 'input-rate', 'critical-batch'].find(
-      (name) => textOption(options, name) !== undefined,
-    );
+    const apart = textOption(options, 'stages') === undefined ? ['on', 'interconnect'] : [];
+    const lost = [...apart, 'input-rate', 'critical-batch'].find((name) => textOption(options, name) !== undefined);
     if (lost === undefined) return null;
     throw new InputError('usage.devices', `--${lost} says nothing without --devices.`, 'Such as --devices 8.');
   }
   return { most, on, link, inputRate, criticalBatch };
 }
 
-function linkAsked(text: string | undefined): Link | undefined {
+/** The interconnect that a flag names. Throws InputError. */
+export function linkAsked(text: string | undefined): Link | undefined {
   if (text === undefined) return undefined;
   const known = usualLinks.find(({ name }) => name === text);
   if (known) return known;
@@ -59,17 +60,21 @@ function linkAsked(text: string | undefined): Link | undefined {
   throw new InputError('usage.interconnect', `--interconnect is “${text}”.`, `Write GB/s or one of ${linkNames}.`);
 }
 
+/** The device that `--on` names, else the quickest. Throws InputError for one the catalogue does not have. */
+export function deviceAsked(found: Forecast, catalogue: Catalogue, on: string | undefined): DeviceForecast {
+  const device = on === undefined ? quickest(found, catalogue) : found.devices.find(({ id }) => id === on);
+  if (device) return device;
+  const hint = '`trainyard catalogue` lists the devices; those for training can be taken.';
+  throw new InputError('usage.on', `There is no device “${on ?? ''}” to train on.`, hint);
+}
+
 /** The device and what several of it do. Throws InputError for one the catalogue does not have. */
 export function severalAsAsked(
   found: Forecast,
   catalogue: Catalogue,
   { on, ...more }: NonNullable<ReturnType<typeof severalAsked>>,
 ): { readonly device: DeviceForecast; readonly several: Several } {
-  const device = on === undefined ? quickest(found, catalogue) : found.devices.find(({ id }) => id === on);
-  if (!device) {
-    const hint = '`trainyard catalogue` lists the devices; those for training can be taken.';
-    throw new InputError('usage.on', `There is no device “${on ?? ''}” to train on.`, hint);
-  }
+  const device = deviceAsked(found, catalogue, on);
   const row = catalogue.devices.find(({ id }) => id === device.id);
   const given = Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined)) as typeof more;
   const { most, link, ...rest } = given;

@@ -13,6 +13,7 @@ import { devicesHere } from '../machine-here.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 import { subjectOption, subjectOptions } from '../forecast-subject.ts';
 import { printSeveral, severalAsAsked, severalAsked, severalEvent, severalOptions } from '../several-report.ts';
+import { printStages, stagesAsAsked, stagesAsked, stagesEvent } from '../stages-report.ts';
 import { formatBytes, formatCount, formatTime, rangeText, type Output } from '../output.ts';
 import { printTableForecast, tableAsked, tableOptions } from '../table-forecast.ts';
 
@@ -30,6 +31,7 @@ export const forecastCommand: Command = {
     const precision = choiceOption(options, 'precision', ['float32', 'mixed16'] as const) ?? 'float32';
     const asked = electricityAsked(options);
     const together = severalAsked(options);
+    const apart = stagesAsked(options);
     const table = await tableAsked(options, services);
     const subject = table ?? (await subjectOption(options, services));
     const { catalogue } = openCatalogue(services.home, output);
@@ -49,6 +51,7 @@ export const forecastCommand: Command = {
     });
     const { costs, memory, own, devices } = found;
     const many = together && severalAsAsked(found, catalogue, together);
+    const laid = apart && stagesAsAsked(found, subject, catalogue, precision, apart);
     output.event({
       event: 'forecast',
       model: subject.name,
@@ -73,11 +76,13 @@ export const forecastCommand: Command = {
       remedies: found.remedies.map(({ name, saves, time }) => ({ name, saves: Math.round(saves), time })),
       flops_per_example: Math.round(costs.flopsPerExample),
       devices: devices.map(deviceEvent),
+      ...(laid ? { stages: stagesEvent(laid) } : {}),
       ...(many ? { several: severalEvent(many.device, subject.batch, many.several) } : {}),
     });
     if (output.json) return;
     print(output, subject, found, most);
     if (many) printSeveral(output, many.device, subject.batch, many.several);
+    if (laid) printStages(output, laid);
     const rates = `${electricity.tariff} USD and ${electricity.grid} g CO₂ a kWh`;
     output.line(`Electricity: ${rates}, for each device alone, without the rest of its computer.`);
     output.line(
