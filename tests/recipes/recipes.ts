@@ -299,7 +299,7 @@ export const quadrupleOps = {
         text: `  { version: ${migrations.length + 1}, apply: (connection) => connection.execute('CREATE INDEX run_by_name ON run (name)') },`,
       },
     ],
-    proves: /✔ a database of each older version comes to the format of a new one/,
+    proves: /✔ a home of each format opens with all that is in it, and has the newest format then/,
   },
   {
     what: 'A command',

@@ -190,7 +190,16 @@ test('every ready-made space can be read, and what is fixed or chosen reaches th
   const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings, learner: 'search' } as const;
   const output = { kind: 'classes', classes: ['no', 'yes'] } as const;
   for (const of of searched) {
-    const search = { of, space: 'ready-made', trials: 1, minutes: 0, sampler: 'tpe', asha: false, parts: 0 } as const;
+    const search = {
+      of,
+      space: 'ready-made',
+      trials: 1,
+      minutes: 0,
+      sampler: 'tpe',
+      asha: false,
+      parallel: 1,
+      parts: 0,
+    } as const;
     const { space, fixed } = spaceOf(search);
     assert.ok(Object.keys(space).length > 0);
     const config: SearchConfig = { ...common, search };

@@ -80,11 +80,12 @@ export const searchFields = fieldsFor<TrainedOn>()({
     whole: true,
     label: 'At a time',
     unit: 'trials',
-    help: 'trials at a time, each in a thread of its own: pays where one alone uses one core (default 1)',
+    help: 'trials at a time, each in a thread of its own: pays where one alone uses one core',
     minimum: 1,
     maximum: 64,
-    unset: 'One after the other',
     offered: [2, 4],
+    quiet: 1,
+    default: 1,
     advanced: true,
   },
   parts: autoFields.parts,
@@ -148,14 +149,7 @@ function check(
 ): void {
   spaceOf(search);
   refuseManyScores('a search', data);
-  if ((search.parallel ?? 1) > 1 && until !== undefined) {
-    throw new InputError(
-      'input.search',
-      'A search that is to be done by a time trains one trial after the other.',
-      'Leave out how many at a time, or give it minutes instead of a time.',
-    );
-  }
-  if ((search.parallel ?? 1) > 1 && until !== undefined) {
+  if (search.parallel > 1 && until !== undefined) {
     throw new InputError(
       'input.search',
       'A search that is to be done by a time trains one trial after the other.',
@@ -199,7 +193,7 @@ export const declaration = declare({
         ...(search.minutes > 0 ? [`${search.minutes} min`] : []),
         ...(until === undefined ? [] : [`until ${momentText(until)}`]),
         search.sampler,
-        ...((search.parallel ?? 1) > 1 ? [`${search.parallel} at a time`] : []),
+        ...(search.parallel > 1 ? [`${search.parallel} at a time`] : []),
         ...(search.asha ? ['stopped early by rank'] : []),
         `seed ${seed}`,
       ].join(', '),
