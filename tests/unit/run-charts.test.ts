@@ -35,6 +35,14 @@ for (const { id } of runCharts) {
   });
 }
 
+test('the mark of the best stands where the record says, also where another epoch scored as well', () => {
+  const accuracy = { ...kept, value: [0.5, 1, 1] };
+  const series = new Map([['val_accuracy', accuracy]]);
+  const [named] = curvesOf('accuracy', series, { val_accuracy: { value: 1, epoch: 3 } });
+  assert.equal(named.best, 2);
+  assert.equal(curvesOf('accuracy', series)[0].best, 1);
+});
+
 test('before the first value there are the charts that are always there', () => {
   const always = runCharts.filter((chart) => chart.always).map(({ id }) => id);
   assert.deepEqual(idsOf(started), always);

@@ -10,7 +10,8 @@ import { throttle } from '../../lib/throttle.ts';
 import type { Curve } from '../../components/chart/curves.ts';
 import { extend, groupPoints } from '../run/run.svelte.ts';
 import type { Series } from '../run/run.svelte.ts';
-import { bestIndex } from '../run/run-curves.ts';
+import { ownValue } from '../../../engine/protocol/own.ts';
+import { markedIndex } from '../run/run-curves.ts';
 import { lowerWins, parseSeries } from '../../lib/series.ts';
 
 /** Runs that have a colour of their own; further ones are grey. */
@@ -88,7 +89,10 @@ export class Comparison {
         inkLabel: true,
         x: axis === 'epoch' ? series.epoch : axis === 'step' ? series.step : series.seconds,
         y: series.value,
-        best: index < coloured ? bestIndex(series.value, lowerWins(parseSeries(name).metric)) : undefined,
+        best:
+          index < coloured
+            ? markedIndex(series, ownValue(run.best, name)?.epoch, lowerWins(parseSeries(name).metric))
+            : undefined,
       };
     });
   }

@@ -1,5 +1,7 @@
 // From the series of a run to the curves of its charts: which colour, dash and marker each has.
 
+import { ownValue } from '../../../engine/protocol/own.ts';
+import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { metricWord, lowerWins, parseSeries } from '../../lib/series.ts';
 
 export { metricLimits as limitsOf } from '../../../engine/model/metrics.ts';
@@ -8,8 +10,11 @@ import type { Series } from './run.svelte.ts';
 
 const outOfBag = 'oob_loss';
 
-/** Curves of one metric: the training and the validation split, or the single series of that name. */
-export function curvesOf(metric: string, series: ReadonlyMap<string, Series>): Curve[] {
+/**
+ * Curves of one metric: the training and the validation split, or the single series of that name. The best point is the one the run's
+ * record names, by series: that of the weights kept, which the loss decides, and not of each metric its own.
+ */
+export function curvesOf(metric: string, series: ReadonlyMap<string, Series>, named: RunRecord['best'] = {}): Curve[] {
   const curves: Curve[] = [];
   const epochs = series.get(`train_${metric}`);
   // The loss is also kept within epochs: noisy, so it is smoothed and its range shows as a band.
@@ -39,7 +44,7 @@ export function curvesOf(metric: string, series: ReadonlyMap<string, Series>): C
       width: 2,
       x: validation.epoch,
       y: validation.value,
-      best: bestIndex(validation.value, lowerWins(metric)),
+      best: markedIndex(validation, ownValue(named, `val_${metric}`)?.epoch, lowerWins(metric)),
     });
   }
   // What a forest's trees say of the training rows that each of them has not seen.
@@ -62,8 +67,14 @@ export function curvesOf(metric: string, series: ReadonlyMap<string, Series>): C
   return curves;
 }
 
+/** Position of the point of an epoch, or of the lowest or highest value where none is named. */
+export function markedIndex({ epoch, value }: Series, named: number | undefined, lower: boolean): number | undefined {
+  const at = named === undefined ? -1 : epoch.indexOf(named);
+  return at === -1 ? bestIndex(value, lower) : at;
+}
+
 /** Position of the lowest or highest value; undefined with fewer than two. */
-export function bestIndex(values: readonly number[], lower: boolean): number | undefined {
+function bestIndex(values: readonly number[], lower: boolean): number | undefined {
   if (values.length < 2) return undefined;
   let best = 0;
   values.forEach((value, i) => {
