@@ -231,7 +231,7 @@ test('best of all: drop a table, give it some seconds, open the leaderboard, ope
   await dropFiles(app, file);
   await page.getByRole('button', { name: 'New run with this data' }).click();
   await expect(page.getByRole('button', { name: /^Best of all/, pressed: true })).toBeVisible();
-  await page.getByRole('textbox', { name: 'Minutes' }).fill('0.25');
+  await page.getByRole('textbox', { name: 'Minutes', exact: true }).fill('0.25');
   await page
     .getByRole('switch', { name: 'Learning curve' })
     .or(page.getByRole('checkbox', { name: 'Learning curve' }))
