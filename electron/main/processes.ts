@@ -65,9 +65,10 @@ export interface Processes {
   close(): Promise<void>;
 }
 
+/** Until an end is told: by then the app closes too, where it is to. */
 const settleMilliseconds = 1000;
 
-/** @param tell  called with what a process was, and how it ended, where it neither ended by itself nor was ended from here */
+/** @param tell  called with what a process was, and how it ended, where it was not ended from here */
 export function createProcesses(home: string, tell: (part: string, what: string) => void): Processes {
   let closing = false;
   // A signal to all of them, as when the system shuts down, ends the parts first: their app is about to close, then.

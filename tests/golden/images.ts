@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { cifarResnet } from '../../engine/model/image-presets.ts';
+import { mnistCnn } from '../../engine/bench/workloads.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
 import { resolveModel } from '../../engine/model/resolve.ts';
 import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from '../../engine/model/spec.ts';
@@ -13,17 +14,7 @@ import { initializeWeights } from '../../engine/train/weights.ts';
 import { threefry2x32 } from '../../kernels/threefry.ts';
 
 const models = {
-  'mnist-cnn': {
-    version: 1,
-    layers: [
-      { type: 'conv2d', filters: 32, padding: 0, activation: 'relu' },
-      { type: 'conv2d', filters: 64, padding: 0, activation: 'relu' },
-      { type: 'max_pool' },
-      { type: 'flatten' },
-      { type: 'dense', units: 128 },
-      { type: 'output' },
-    ],
-  },
+  'mnist-cnn': mnistCnn,
   resnet20: cifarResnet(20, 'resnet20'),
 } as const satisfies Readonly<Record<string, ModelSpec>>;
 
