@@ -50,8 +50,8 @@ export interface Grove {
   remark(): string;
 }
 
-/** Scoring is measured anew with so many times the trees, and takes this much longer than measured. */
-const [scoringMeasured, scoringMargin] = [8, 1.5];
+/** What the end takes is measured anew with so many times the trees, and takes this much longer than measured. */
+const [endMeasured, endMargin] = [4, 2];
 
 export class TreeTraining implements Training {
   readonly #job: LearnerJob;
@@ -67,8 +67,8 @@ export class TreeTraining implements Training {
   readonly #doneBy: DoneBy | null;
   /** Rounds that there is time for; null: not planned yet, or as many as it has. */
   #planned: number | null = null;
-  /** Milliseconds that scoring takes a round, and after how many it was measured. */
-  #scoring = { each: 0, at: 0 };
+  /** Milliseconds that scoring and writing take a round, and after how many that was measured. */
+  #atEnd = { each: 0, at: 0 };
   #result: RunResult | null = null;
 
   constructor(job: LearnerJob, grove: Grove, before: TreesSoFar | null) {
@@ -80,7 +80,7 @@ export class TreeTraining implements Training {
     this.#doneBy = DoneBy.of(job);
     this.#course = new Course(job, {
       progress: () => this.#progress(),
-      snapshot: () => grove.snapshot({ seconds: this.#secondsSpent, taken: this.#taken }),
+      snapshot: () => this.#snapshot(),
     });
     // Whoever stops a run may not wait until it has.
     job.control.onStop(() => this.#handOver());
@@ -116,6 +116,10 @@ export class TreeTraining implements Training {
     return this.#secondsBefore + this.#seconds;
   }
 
+  #snapshot(): Uint8Array {
+    return this.#grove.snapshot({ seconds: this.#secondsSpent, taken: this.#taken });
+  }
+
   /** True when there is nothing left to do. */
   async #slice(): Promise<boolean> {
     const { surroundings, events, control } = this.#job;
@@ -137,29 +141,33 @@ export class TreeTraining implements Training {
   /** Whether there is no time for more, where it is to be done by one. */
   async #isLate(): Promise<boolean> {
     if (this.#doneBy === null) return false;
-    await this.#measureScoring();
+    await this.#measureEnd();
     const before = this.#planned;
-    this.#planned = this.#doneBy.plan(this.#done, this.#scoring.each) ?? before;
+    this.#planned = this.#doneBy.plan(this.#done, this.#atEnd.each) ?? before;
     if (before === null && this.#planned !== null) {
       const [most, by] = [this.#grove.rounds, clockText(this.#doneBy.until)];
       const time = `There is time for about ${countText(Math.min(this.#planned, most), 'tree')} until ${by}`;
       this.#course.say(this.#planned >= most ? `${time}: all that it may have.` : `${time}.`);
     }
-    return this.#doneBy.left(this.#scoring.each * this.#done) < 0;
+    return this.#doneBy.left(this.#atEnd.each * this.#done) < 0;
   }
 
   /** With what is there now and again, as later trees may be larger. */
-  async #measureScoring(): Promise<void> {
+  async #measureEnd(): Promise<void> {
     const { scoringShare } = this.#grove;
     const rounds = this.#done;
     if (rounds === 0) return;
     if (scoringShare !== undefined) {
-      this.#scoring = { each: (scoringShare * 1000 * this.#secondsSpent) / rounds, at: rounds };
-    } else if (rounds >= scoringMeasured * this.#scoring.at) {
+      this.#atEnd = { each: (scoringShare * 1000 * this.#secondsSpent) / rounds, at: rounds };
+    } else if (rounds >= endMeasured * this.#atEnd.at) {
       const { clock } = this.#job.surroundings;
       const start = clock();
       await this.#outputs();
-      this.#scoring = { each: (scoringMargin * (clock() - start)) / rounds, at: rounds };
+      const scored = clock();
+      // As long as a checkpoint and the model take each: of deep trees together more than scoring.
+      this.#snapshot();
+      const took = scored - start + 2 * (clock() - scored);
+      this.#atEnd = { each: (endMargin * took) / rounds, at: rounds };
       // That was no tree.
       this.#doneBy?.anew();
     }
