@@ -7,10 +7,10 @@ import { instantiate, markFailed, type WorkerTask } from './machine.ts';
 
 const task = workerData as WorkerTask;
 const control = new Int32Array(task.memory.buffer, 0, controlReady / 4 + 1);
-try {
-  const run = instantiate(task.kernels, task.memory, task.native, task.place);
-  if (run.serve(task.thread, task.threads) !== outcomeDone) markFailed(control, task.thread);
-} catch (error) {
-  markFailed(control, task.thread);
-  throw error;
-}
+let done = false;
+// However it leaves: the others wait at a barrier, where they hear of no event.
+process.once('exit', () => {
+  if (!done) markFailed(control, task.thread);
+});
+const run = instantiate(task.kernels, task.memory, task.native, task.place);
+done = run.serve(task.thread, task.threads) === outcomeDone;
