@@ -89,15 +89,12 @@ export class PlainCells implements PlainReader {
     this.#rows = 0;
     for (const column of this.#columns) column.clear();
     let at = 0;
-    while (at >= 0 && this.#rows < lines) at = this.take(bytes, at, bytes.length);
+    while (at >= 0 && this.#rows < lines) at = this.#take(bytes, at);
     return Promise.resolve(at === bytes.length ? this.#columns.map((column) => column.group(lines)) : null);
   }
 
-  /**
-   * Takes some whole lines of those from `start` to `end`, `limit` rows at most; returns where it stopped, or −1 at a line that
-   * is not plain.
-   */
-  take(bytes: Buffer, start: number, end: number): number {
+  /** Takes `rowsAtOnce` lines at most of those from `start` on; returns where it stopped, or −1 at a line that is not plain. */
+  #take(bytes: Buffer, start: number): number {
     const [kinds, ends, numbers, columns] = [this.#kinds, this.#ends, this.#numbers, this.#columns];
     const limit = Math.min(this.#limit, this.#rows + rowsAtOnce);
     const { returns } = this.#style;
@@ -105,6 +102,7 @@ export class PlainCells implements PlainReader {
     const quote = this.#style.quote - zero;
     const width = kinds.length;
     let [at, row] = [start, this.#rows];
+    const end = bytes.length;
     while (at < end && row < limit) {
       const line = at;
       for (let column = 0; column < width; column++) {

@@ -81,12 +81,12 @@ export async function copyPlain(
     returns: head.bytes[firstEnd - 1] === carriageReturn,
     missing: missingSpellings(layout, dialect.delimiter),
   };
+  const tables = nativeTables(style);
+  const readers = makeReaders(tables, plain, style, about);
   const source = await open(head.path, 'r');
   try {
     const output = await open(target, 'w');
     const sample = await open(about.sample, 'w');
-    const tables = nativeTables(style);
-    const readers = makeReaders(tables, plain, style, about);
     const writing = new PlainWriting({ table: output, sample }, plain, readers);
     try {
       const groups = new LineGroups(source, {
