@@ -18,11 +18,11 @@ const skip = lacksPython('numpy', 'torch', 'safetensors');
 const env = { OMP_NUM_THREADS: '1' };
 const torchrun = (...args: readonly string[]) => ['-m', 'torch.distributed.run', '--nproc-per-node', '2', ...args];
 
-async function project(name: string, ...args: readonly string[]): Promise<string> {
-  const { run } = await lastEvent(home, 'train', ...args);
+async function project(name: string, ...args: readonly string[]): Promise<{ out: string; run: string }> {
+  const run = String((await lastEvent(home, 'train', ...args))['run']);
   const out = path.join(home, name);
-  await lastEvent(home, 'export', String(run), '--format', 'pytorch-ddp', '--out', out);
-  return out;
+  await lastEvent(home, 'export', run, '--format', 'pytorch-ddp', '--out', out);
+  return { out, run };
 }
 
 function points(folder: string): readonly MetricPoint[] {
@@ -82,7 +82,7 @@ function paintBars(folder: string): string {
 test('a CNN with batch norm and changed pictures has the losses of one process in two', { skip }, async () => {
   // 48 rows in batches of 47: the last one is left out, as batch norm has no statistics of it.
   const pictures = paintBars(path.join(home, 'pictures'));
-  const out = await project('cnn', pictures, '--model', 'small-cnn', '--epochs', '2', '--batch', '47');
+  const { out } = await project('cnn', pictures, '--model', 'small-cnn', '--epochs', '2', '--batch', '47');
   const read = (file: string): string => fs.readFileSync(path.join(out, file), 'utf8');
   assert.match(read('model.py'), /BatchNorm2d/);
   assert.match(read('config.json'), /"rowsOfEpoch": 47,[^]*"flip": true/);
@@ -97,7 +97,7 @@ test('a table: two processes as one; a killed one ends the other, and one proces
   const prices = path.join(home, 'prices.csv');
   writeMixedTable(prices, 'numbers');
   // 320 rows in batches of 29: of the last one, a single row, the second process has none.
-  const out = await project('table', prices, '--hidden', '12', '--epochs', '40', '--batch', '29');
+  const { out, run } = await project('table', prices, '--hidden', '12', '--epochs', '40', '--batch', '29');
   const [one, two] = [path.join(home, 'table-1'), path.join(home, 'table-2')];
   runPython(['train.py', '--out', one], { cwd: out, env });
 
@@ -126,4 +126,12 @@ test('a table: two processes as one; a killed one ends the other, and one proces
   assertSameCurves(one, two);
   assert.match(fs.readFileSync(path.join(two, 'result.json'), 'utf8'), /"reason": "completed"/);
   await assertComesBack(out, two, prices, 'prediction');
+
+  // The project for one machine, whose second process has no row of the last batch either.
+  const small = path.join(home, 'small');
+  const [{ step: steps, value }] = points(one).filter(({ series }) => series === 'val_loss');
+  await lastEvent(home, 'export', run, '--format', 'pytorch', '--out', small);
+  const alike = runPython(torchrun('train.py', '--epochs', '1'), { cwd: small, env });
+  const [, validation] = /epoch 1: loss \S+, validation (\S+)/.exec(alike) ?? [];
+  assert.ok(steps === 12 && Math.abs(Number(validation) - value) < 1e-5, `${validation} instead of ${value}`);
 });

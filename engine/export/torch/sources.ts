@@ -33,7 +33,7 @@ ${
       ? `The run goes on from run ${parent}, whose settings may have been others: there is nothing to compare the first losses with.`
       : 'The curve of the run is too long to hold each of its first steps: there is nothing to compare the first losses with.'
 }
-Of the changes to pictures, mirroring and shifting are done here. On several GPUs batch norm takes its statistics over all of them.
+Of the changes to pictures, mirroring and shifting are done here. Under torchrun batch norm takes its statistics over the rows of all processes.
 `;
 
 /** `stepwise`: with the order of the rows in each epoch, and changes to pictures. */

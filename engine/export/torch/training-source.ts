@@ -5,16 +5,21 @@
 export const stepSource = `training, classes = config["training"], config["output"]["kind"] == "classes"
 
 
+def weight_of(y, weights):
+    """Sum of the rows' weights."""
+    return weights[y.long()].sum() if "cross_entropy" in config["loss"] else torch.tensor(float(len(y)), device=y.device)
+
+
 def losses(outputs, y, weights):
     """Sum of the rows' losses, and the sum of their weights."""
     smoothing = training["labelSmoothing"]
     if config["loss"] == "cross_entropy":
         y = y.long()
         shares = F.one_hot(y, outputs.shape[1]).to(outputs.dtype) * (1 - smoothing) + smoothing / outputs.shape[1]
-        return -(weights * shares * F.log_softmax(outputs, dim=1)).sum(), weights[y].sum()
+        return -(weights * shares * F.log_softmax(outputs, dim=1)).sum(), weight_of(y, weights)
     if config["loss"] == "binary_cross_entropy":
         w, target = weights[y.long()], y * (1 - smoothing) + smoothing / 2
-        return (w * F.binary_cross_entropy_with_logits(outputs[:, 0], target, reduction="none")).sum(), w.sum()
+        return (w * F.binary_cross_entropy_with_logits(outputs[:, 0], target, reduction="none")).sum(), weight_of(y, weights)
     error = outputs[:, 0] - y
     if config["loss"] == "mae":
         each = error.abs()
@@ -22,7 +27,7 @@ def losses(outputs, y, weights):
         each = F.huber_loss(outputs[:, 0], y, delta=training["huberDelta"], reduction="none")
     else:
         each = error.square()
-    return each.sum(), torch.tensor(float(len(y)), device=outputs.device)
+    return each.sum(), weight_of(y, weights)
 
 
 def learning_rate(step, steps, per_epoch):
@@ -83,17 +88,95 @@ def back_to_training(model):
     model.train()
     for name in config["frozen"]:
         model._modules[name].eval()
+
+
+class Everywhere(torch.autograd.Function):
+    """The sum over all processes; its gradient is the sum of theirs."""
+
+    @staticmethod
+    def forward(_, x):
+        x = x.clone()
+        dist.all_reduce(x)
+        return x
+
+    @staticmethod
+    def backward(_, gradient):
+        gradient = gradient.clone()
+        dist.all_reduce(gradient)
+        return gradient
+
+
+class WholeBatchNorm(_BatchNorm):
+    """Batch norm over the rows of all processes, also where one has none: SyncBatchNorm needs GPUs."""
+
+    def _check_input_dim(self, x):
+        pass
+
+    def forward(self, x):
+        if not self.training:
+            return super().forward(x)
+        over = [d for d in range(x.dim()) if d != 1]
+        shape = [1, -1] + [1] * (x.dim() - 2)
+        count = torch.tensor([x.numel() / x.shape[1]], dtype=torch.float64, device=x.device)
+        dist.all_reduce(count)
+        count = count.to(x.dtype)
+        mean = Everywhere.apply(x.sum(over)) / count
+        centred = x - mean.view(shape)
+        variance = Everywhere.apply(centred.square().sum(over)) / count
+        with torch.no_grad():
+            self.num_batches_tracked += 1
+            self.running_mean.lerp_(mean, self.momentum)
+            self.running_var.lerp_(variance * count / (count - 1).clamp_min(1), self.momentum)
+        scale = (variance + self.eps).rsqrt() * self.weight
+        return centred * scale.view(shape) + self.bias.view(shape)
+
+
+def together(model, world, device):
+    """The model as all processes train it, and whether each of them takes part in its batch norm, also without a row."""
+    normed = any(isinstance(part, _BatchNorm) and part.training for part in model.modules())
+    if world == 1:
+        return model, normed
+    for part in model.modules():
+        if isinstance(part, _BatchNorm):
+            part.__class__ = WholeBatchNorm
+    return DistributedDataParallel(model, device_ids=[device.index] if device.type == "cuda" else None), normed
+
+
+def take_step(whole, optimizer, rows, of_all, weights, step, steps, per_epoch, world, counts):
+    """One step of all processes; the loss of this one's rows, weighed by the whole batch. counts: whether they are rows of it."""
+    x, y = rows
+    share = regularisation(step, steps, per_epoch)
+    (whole.module if world > 1 else whole).share = share
+    for group in optimizer.param_groups:
+        group["lr"] = group["factor"] * learning_rate(step, steps, per_epoch)
+        if "adam" in training["optimizer"]["name"]:
+            group["weight_decay"] = group["decay"] * share
+    outputs, members = whole(x), 1
+    if outputs.dim() == 3:
+        # Each member of an ensemble has its own loss; the loss is their mean.
+        members = outputs.shape[1]
+        outputs, y = outputs.flatten(0, 1), y.repeat_interleave(members)
+    # DistributedDataParallel takes the mean over the processes.
+    loss = losses(outputs, y, weights)[0] / members * float(counts) / of_all
+    optimizer.zero_grad(set_to_none=True)
+    (loss * world).backward()
+    if training["clipNorm"] > 0:
+        torch.nn.utils.clip_grad_norm_(whole.parameters(), training["clipNorm"])
+    optimizer.step()
+    return loss.detach()
 `;
 
 export const trainSource = `"""Trains the model from scratch: alone (python train.py) or, unchanged, in several processes (torchrun … train.py)."""
 import argparse
 import math
 import os
+import sys
 
 import torch
 import torch.distributed as dist
 import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
+from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
 from data import Rows, config, here
@@ -140,48 +223,25 @@ def main():
         model._modules[name].requires_grad_(False)
     model.to(device)
     model.every = config["everyPosition"]
-    if world > 1 and device.type == "cuda":
-        model = torch.nn.SyncBatchNorm.convert_sync_batchnorm(model)
+    back_to_training(model)
     optimizer = make_optimizer(model)
-    whole = DistributedDataParallel(model, device_ids=[local] if device.type == "cuda" else None) if world > 1 else model
+    whole, normed = together(model, world, device)
     width = max(2, len(config["output"].get("classes", [])))
     weights = torch.tensor(config["classWeights"] or [1.0] * width, device=device)
 
     batch, stopping = config["batch"], training["earlyStopping"]
     per_epoch = math.ceil(config["rowsOfEpoch"] / batch)
+    steps = training["epochs"] * per_epoch
     step, best, stale, first = 0, math.inf, 0, []
-    back_to_training(model)
     for epoch in range(options.epochs):
         total = 0.0
         for places in rows.epoch(epoch).split(batch):
-            share = regularisation(step, training["epochs"] * per_epoch, per_epoch)
-            model.share = share
-            for group in optimizer.param_groups:
-                group["lr"] = group["factor"] * learning_rate(step, training["epochs"] * per_epoch, per_epoch)
-                if "adam" in training["optimizer"]["name"]:
-                    group["weight_decay"] = group["decay"] * share
             own = places.tensor_split(world)[rank]
-            x, y = rows.take(own, augmented=True)
-            y = y.reshape(-1)
-            if len(own):
-                outputs, members = whole(x), 1
-                if outputs.dim() == 3:
-                    # Each member of an ensemble has its own loss; the loss is their mean.
-                    members = outputs.shape[1]
-                    outputs, y = outputs.flatten(0, 1), y.repeat_interleave(members)
-                loss = losses(outputs, y, weights)[0] / members
-            else:
-                loss = sum(p.sum() for p in whole.parameters()) * 0
-            # The weight of the whole batch; DistributedDataParallel takes the mean over the processes.
-            everything = rows.y[places].reshape(-1)
-            _, of_all = losses(torch.zeros(len(everything), max(1, width if config["loss"] == "cross_entropy" else 1), device=device), everything, weights)
-            loss = loss / of_all
-            optimizer.zero_grad(set_to_none=True)
-            (loss * world).backward()
-            if training["clipNorm"] > 0:
-                torch.nn.utils.clip_grad_norm_(whole.parameters(), training["clipNorm"])
-            optimizer.step()
-            value = loss.detach()
+            counts = len(own) > 0
+            # No row of a small last batch is left for this process: one that counts nothing keeps it in step with the others.
+            x, y = rows.take(own if counts or normed else places[:1], augmented=counts)
+            of_all = weight_of(rows.y[places].reshape(-1), weights)
+            value = take_step(whole, optimizer, (x, y.reshape(-1)), of_all, weights, step, steps, per_epoch, world, counts)
             if world > 1:
                 dist.all_reduce(value)
             step, total = step + 1, total + float(value)
@@ -209,6 +269,9 @@ def main():
             print(f"step {number}: {here_:.7f}, the run {there:.7f}, difference {abs(here_ - there):.2e}")
     if world > 1:
         dist.destroy_process_group()
+        # Threads of gloo outlive the group, and now and then abort a process that ends while they do.
+        sys.stdout.flush()
+        os._exit(0)
 
 
 if __name__ == "__main__":

@@ -31,47 +31,6 @@ from model import Model
 
 ${stepSource}
 
-class Everywhere(torch.autograd.Function):
-    """The sum over all processes; its gradient is the sum of theirs."""
-
-    @staticmethod
-    def forward(_, x):
-        x = x.clone()
-        dist.all_reduce(x)
-        return x
-
-    @staticmethod
-    def backward(_, gradient):
-        gradient = gradient.clone()
-        dist.all_reduce(gradient)
-        return gradient
-
-
-class WholeBatchNorm(_BatchNorm):
-    """Batch norm over the rows of all processes, also where one has none: SyncBatchNorm needs GPUs."""
-
-    def _check_input_dim(self, x):
-        pass
-
-    def forward(self, x):
-        if not self.training:
-            return super().forward(x)
-        over = [d for d in range(x.dim()) if d != 1]
-        shape = [1, -1] + [1] * (x.dim() - 2)
-        count = torch.tensor([x.numel() / x.shape[1]], dtype=torch.float64, device=x.device)
-        dist.all_reduce(count)
-        count = count.to(x.dtype)
-        mean = Everywhere.apply(x.sum(over)) / count
-        centred = x - mean.view(shape)
-        variance = Everywhere.apply(centred.square().sum(over)) / count
-        with torch.no_grad():
-            self.num_batches_tracked += 1
-            self.running_mean.lerp_(mean, self.momentum)
-            self.running_var.lerp_(variance * count / (count - 1).clamp_min(1), self.momentum)
-        scale = (variance + self.eps).rsqrt() * self.weight
-        return centred * scale.view(shape) + self.bias.view(shape)
-
-
 class Processes:
     """Those that train together: how many, which this is, its device, and sums over all of them."""
 
@@ -99,10 +58,6 @@ class Processes:
     def end(self):
         if self.own:
             dist.destroy_process_group()
-
-
-def has_batch_norm(model):
-    return any(isinstance(part, _BatchNorm) and part.training for part in model.modules())
 
 
 def replace(path, write):
@@ -176,14 +131,9 @@ class Training:
             self.model._modules[name].requires_grad_(False)
         self.model.to(device)
         back_to_training(self.model)
-        self.normed = has_batch_norm(self.model)
-        if world > 1:
-            for part in self.model.modules():
-                if isinstance(part, _BatchNorm):
-                    part.__class__ = WholeBatchNorm
         self.optimizer = make_optimizer(self.model)
-        self.width = max(2, len(config["output"].get("classes", [])))
-        self.weights = torch.tensor(config["classWeights"] or [1.0] * self.width, device=device)
+        width = max(2, len(config["output"].get("classes", [])))
+        self.weights = torch.tensor(config["classWeights"] or [1.0] * width, device=device)
         self.per_epoch = math.ceil(config["rowsOfEpoch"] / config["batch"])
         self.steps = training["epochs"] * self.per_epoch
         # Steps of a point of the curve, and after how many everybody's sums are added up.
@@ -201,8 +151,7 @@ class Training:
         if self.kept.exists():
             self.go_on(torch.load(self.kept, map_location="cpu", weights_only=True))
         self.curves = Curves(self.out / "metrics.jsonl" if rank == 0 else None, self.state["bytes"])
-        ids = [device.index] if device.type == "cuda" else None
-        self.whole = DistributedDataParallel(self.model, device_ids=ids) if world > 1 else self.model
+        self.whole, self.normed = together(self.model, world, device)
         self.shares = Shares(self.data, world, rank)
         workers = options.workers if options.workers is not None else (2 if device.type == "cuda" else 0)
         self.given = loader(self.data, self.shares, workers, device.type == "cuda")
@@ -240,33 +189,15 @@ class Training:
         step, device, world = self.state["step"], self.processes.device, self.processes.world
         # By seed, step and process: a training that goes on draws what it would have drawn.
         torch.manual_seed((training["seed"] * 1_000_003 + step) * 4096 + self.processes.rank)
-        share = regularisation(step, self.steps, self.per_epoch)
-        self.model.share = share
-        for group in self.optimizer.param_groups:
-            group["lr"] = group["factor"] * learning_rate(step, self.steps, self.per_epoch)
-            if "adam" in training["optimizer"]["name"]:
-                group["weight_decay"] = group["decay"] * share
         counts = len(x) > 0
         if not counts and not self.normed:
             # No row of a small last batch is left for this process: one that counts nothing keeps it in step with the others.
             x, y = self.data.__getitems__(places[:1].tolist())
         x = self.pictures(x.to(device, non_blocking=True), drawn(step, len(places), self.shares) if counts else None)
         y = y.to(device, non_blocking=True)
-        outputs, members = self.whole(x), 1
-        if outputs.dim() == 3:
-            # Each member of an ensemble has its own loss; the loss is their mean.
-            members = outputs.shape[1]
-            outputs, y = outputs.flatten(0, 1), y.repeat_interleave(members)
-        loss = losses(outputs, y, self.weights)[0] / members * float(counts)
-        # The weight of the whole batch; DistributedDataParallel takes the mean over the processes.
-        _, of_all = losses(torch.zeros(len(places), self.width), self.data.y[places], self.weights.cpu())
-        loss = loss / float(of_all)
-        self.optimizer.zero_grad(set_to_none=True)
-        (loss * world).backward()
-        if training["clipNorm"] > 0:
-            torch.nn.utils.clip_grad_norm_(self.whole.parameters(), training["clipNorm"])
-        self.optimizer.step()
-        return loss.detach().double()
+        of_all = float(weight_of(self.data.y[places], self.weights.cpu()))
+        along = (self.weights, step, self.steps, self.per_epoch, world, counts)
+        return take_step(self.whole, self.optimizer, (x, y), of_all, *along).double()
 
     def epoch(self):
         """The rest of an epoch; what ends the training, or None."""
