@@ -2,7 +2,7 @@
 // hundreds of megabytes where a chart draws some thousand of them.
 
 import type { MetricPoint } from '../protocol/runs.ts';
-import { thinned } from './thin.ts';
+import { thinCurve } from '../protocol/thin-curve.ts';
 
 const firstRoom = 64;
 
@@ -59,12 +59,14 @@ export class GatheredPoints {
 
   /** Series after series, each thinned to so many points. */
   points(limit: number): readonly MetricPoint[] {
-    return [...this.#series].flatMap(([series, { value, moment }]) =>
-      thinned(value.length, (index) => value.at(index), limit).map((index) => {
+    return [...this.#series].flatMap(([series, { value, moment }]) => {
+      const stepAt = (index: number): number => this.#step.at(moment.at(index));
+      const valueAt = (index: number): number => value.at(index);
+      return thinCurve(value.length, stepAt, valueAt, limit).map((index) => {
         const at = moment.at(index);
-        const [step, epoch, seconds] = [this.#step.at(at), this.#epoch.at(at), this.#seconds.at(at)];
-        return { series, step, epoch, seconds, value: value.at(index) };
-      }),
-    );
+        const [epoch, seconds] = [this.#epoch.at(at), this.#seconds.at(at)];
+        return { series, step: stepAt(index), epoch, seconds, value: valueAt(index) };
+      });
+    });
   }
 }

@@ -5,13 +5,21 @@ import test from 'node:test';
 import { packValues, unpackValues } from '../../engine/history/samples.ts';
 import { lowestIsBest } from '../../engine/history/series.ts';
 import { createStore } from '../../engine/history/store.ts';
-import { thinned } from '../../engine/history/thin.ts';
+import { thinCurve } from '../../engine/protocol/thin-curve.ts';
 import type { MetricPoint, RunResult } from '../../engine/protocol/runs.ts';
 import { newRun, point, temporaryHome } from './fixtures/history.ts';
 
 /** The points that stay. */
-const thin = <Point extends { readonly value: number }>(points: readonly Point[], limit: number): readonly Point[] =>
-  thinned(points.length, (index) => points[index].value, limit).map((index) => points[index]);
+const thin = <Point extends { readonly step: number; readonly value: number }>(
+  points: readonly Point[],
+  limit: number,
+): readonly Point[] =>
+  thinCurve(
+    points.length,
+    (index) => points[index].step,
+    (index) => points[index].value,
+    limit,
+  ).map((index) => points[index]);
 
 test('packed values come out as they went in', () => {
   const values = [0, -0, 1 / 3, 5e-324, -1.7976931348623157e308, NaN, Infinity, -Infinity];
@@ -168,6 +176,20 @@ test('thinning keeps the ends, the order, each spike and the limit', () => {
   assert.deepEqual(thin(points, 1000), points);
   assert.equal(thin(points.slice(0, 2), 0).length, 2);
   assert.deepEqual(thin([], 0), []);
+});
+
+test('a curve that grows and is thinned again and again keeps its beginning as it keeps its end', () => {
+  const spike = { step: 17, value: 50 };
+  let kept: readonly { step: number; value: number }[] = [];
+  for (let step = 0; step < 40_000; step++) {
+    const grown = [...kept, step === spike.step ? spike : { step, value: Math.sin(step) }];
+    kept = grown.length > 200 ? thin(grown, 100) : grown;
+  }
+  kept = thin(kept, 100);
+  const early = kept.filter(({ step }) => step < 20_000).length / kept.length;
+  assert.ok(kept.length > 50, `${kept.length} points are left`);
+  assert.ok(early > 0.4 && early < 0.6, `${early} of the points stand in the first half`);
+  assert.ok(kept.includes(spike));
 });
 
 test('thinning shows where a curve stopped being finite', () => {

@@ -41,6 +41,11 @@ test('the mark of the best stands where the record says, also where another epoc
   const [named] = curvesOf('accuracy', series, { val_accuracy: { value: 1, epoch: 3 } });
   assert.equal(named.best, 2);
   assert.equal(curvesOf('accuracy', series)[0].best, 1);
+  // Thinned by its own values, the curve of a long run need not have that epoch; one to come is nobody's.
+  const thinned = { ...accuracy, epoch: [1, 30, 500] };
+  const markAt = (epoch: number): number | undefined =>
+    curvesOf('accuracy', new Map([['val_accuracy', thinned]]), { val_accuracy: { value: 1, epoch } })[0].best;
+  assert.deepEqual([markAt(29), markAt(31), markAt(501)], [1, 2, 1]);
 });
 
 test('before the first value there are the charts that are always there', () => {

@@ -67,9 +67,12 @@ export function curvesOf(metric: string, series: ReadonlyMap<string, Series>, na
   return curves;
 }
 
-/** Position of the point of an epoch, or of the lowest or highest value where none is named. */
+/**
+ * Position of the point of an epoch, or of the lowest or highest value where none is named or it is still to come. A long curve is thinned,
+ * each by its own values: where the epoch is not in it, the next point stands for it.
+ */
 export function markedIndex({ epoch, value }: Series, named: number | undefined, lower: boolean): number | undefined {
-  const at = named === undefined ? -1 : epoch.indexOf(named);
+  const at = named === undefined ? -1 : epoch.findIndex((one) => one >= named);
   return at === -1 ? bestIndex(value, lower) : at;
 }
 

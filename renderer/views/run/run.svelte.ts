@@ -4,6 +4,7 @@ import type { Snippet } from 'svelte';
 import { SvelteMap } from 'svelte/reactivity';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import type { RunEvaluation } from '../../../engine/protocol/evaluation.ts';
+import { thinCurve } from '../../../engine/protocol/thin-curve.ts';
 import type { LogLine, MetricPoint, RunConfig, RunProgress, RunRecord } from '../../../engine/protocol/runs.ts';
 import { failureOf } from '../../app/failure.ts';
 import type { Failure } from '../../app/failure.ts';
@@ -50,6 +51,19 @@ export function extend(series: Series, points: readonly MetricPoint[]): Series {
     seconds: [...series.seconds, ...fresh.map((point) => point.seconds)],
     value: [...series.value, ...fresh.map((point) => point.value)],
   };
+}
+
+/** What the history gives of a series: a run may go on for as long as it likes. */
+export function thin(series: Series, limit: number): Series {
+  const { step, value } = series;
+  const kept = thinCurve(
+    step.length,
+    (index) => step[index],
+    (index) => value[index],
+    limit,
+  );
+  const of = (numbers: readonly number[]): readonly number[] => kept.map((index) => numbers[index]);
+  return { step: of(step), epoch: of(series.epoch), seconds: of(series.seconds), value: of(value) };
 }
 
 export class RunPage {
@@ -179,12 +193,10 @@ export class RunPage {
 
   #flush(): void {
     for (const [name, group] of groupPoints(this.#pending)) {
-      this.series.set(name, extend(this.series.get(name) ?? nothing, group));
+      const grown = extend(this.series.get(name) ?? nothing, group);
+      this.series.set(name, grown.step.length > 2 * pointLimit ? thin(grown, pointLimit) : grown);
     }
     this.#pending = [];
-    // A very long run: take the history's thinned curves again instead of growing for ever.
-    if ([...this.series.values()].some((series) => series.step.length > 4 * pointLimit))
-      void this.attempt(() => this.#loadMetrics());
     if (this.#pendingProgress) this.progress = this.#pendingProgress;
     this.#pendingProgress = null;
   }
