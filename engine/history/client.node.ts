@@ -4,6 +4,7 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { TrainyardError } from '../protocol/errors.ts';
+import { installAgain } from '../protocol/loading.ts';
 import type { HostProcess } from '../protocol/command-line.ts';
 import { historyIdentity } from './home.ts';
 import { processPort } from '../protocol/port.node.ts';
@@ -175,7 +176,7 @@ function notStarted(reason: string, cause?: unknown): TrainyardError {
   return new TrainyardError(
     'store.not_started',
     `The store process could not be started: ${reason}`,
-    'Run the set-up again (npm start); if it stays so, report it with this message.',
+    `If it stays so, ${installAgain}; report it with this message if that does not help.`,
     { cause },
   );
 }
