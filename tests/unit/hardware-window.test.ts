@@ -81,7 +81,10 @@ test('rent or buy: no spot, never, and years', () => {
   const seldom = { ...inputs, hoursPerWeek: 1 };
   assert.equal(wordsOf(seldom, answerOf(seldom)).title, 'Renting stays cheaper for three years of your use.');
   assert.equal(weeksText(666, 1), '13 years');
-  assert.equal(weeksText(666, 0.01), 'more than 200 years');
+  const hardly = { ...inputs, hoursPerWeek: 0.1 };
+  const { title, detail } = wordsOf(hardly, answerOf(hardly));
+  assert.equal(plainText(title), 'Owning never pays at 0.1 h a week: it takes 666 h of GPU time.');
+  assert.match(detail, /^Against spot it never pays\./);
 });
 
 test('each assumption moves the plain 654 h', () => {

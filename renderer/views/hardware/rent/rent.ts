@@ -121,13 +121,18 @@ export function answerOf(inputs: RentInputs): RentAnswer {
   };
 }
 
+/** No card lasts longer: what pays later never does. */
+const lastsYears = 20;
+
+const isNever = (hours: number, hoursPerWeek: number): boolean => hours / hoursPerWeek > lastsYears * weeksPerYear;
+
 /** `58 weeks`, `3.7 years`, from hours of use. */
 export function weeksText(hours: number, hoursPerWeek: number): string {
   const weeks = hours / hoursPerWeek;
   if (weeks < 1.5) return `${fixed(weeks * 7)} days`;
   if (weeks <= 3 * weeksPerYear) return `${fixed(weeks)} weeks`;
   const years = weeks / weeksPerYear;
-  return years > 200 ? 'more than 200 years' : `${fixed(years, years < 10 ? 1 : 0)} years`;
+  return `${fixed(years, years < 10 ? 1 : 0)} years`;
 }
 
 export const hoursText = (hours: number): string => `${fixed(hours, hours < 10 ? 1 : 0)} h`;
@@ -140,15 +145,17 @@ export function wordsOf(inputs: RentInputs, answer: RentAnswer): { readonly titl
   const after = `${hoursText(answer.hours)} of GPU time: ${weeksText(answer.hours, hoursPerWeek)} ${use}`;
   const title = !Number.isFinite(answer.hours)
     ? `Owning never pays: an hour of its electricity costs ${usd(hourlyPower(answer.purchase))}, renting ${usd(inputs.onDemand)}.`
-    : within
-      ? `Owning pays after ${after}.`
-      : 'Renting stays cheaper for three years of your use.';
-  const first = within || !Number.isFinite(answer.hours) ? '' : `Owning pays after ${after}. `;
+    : isNever(answer.hours, hoursPerWeek)
+      ? `Owning never pays ${use}: it takes ${hoursText(answer.hours)} of GPU time.`
+      : within
+        ? `Owning pays after ${after}.`
+        : 'Renting stays cheaper for three years of your use.';
+  const first = within || isNever(answer.hours, hoursPerWeek) ? '' : `Owning pays after ${after}. `;
   if (answer.spot === null) return { title, detail: `${first}Nobody offers this as spot: four ways are three.` };
   const { price, overhead, interval, hours } = answer.spot;
-  const against = Number.isFinite(hours)
-    ? `Against spot it is ${hoursText(hours)}, ${weeksText(hours, hoursPerWeek)}.`
-    : 'Against spot it never pays.';
+  const against = isNever(hours, hoursPerWeek)
+    ? 'Against spot it never pays.'
+    : `Against spot it is ${hoursText(hours)}, ${weeksText(hours, hoursPerWeek)}.`;
   const lost = `A checkpoint every ${fixed(interval * 60)} min keeps lost work at ${percent(overhead, 1)}, so spot really costs ${usd(price)} an hour.`;
   return { title, detail: `${first}${against} ${lost}` };
 }
