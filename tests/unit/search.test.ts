@@ -182,6 +182,8 @@ test('what cannot be searched is refused in one line before anything is read', a
     assert.equal(code, 2, stderr);
     assert.match(stderr, message);
   }
+  const again = await trainyard(home, 'search', '--resume', '1', '--until', 'noon');
+  assert.match(again.stderr, /--until noon is no time/);
   assert.ok(!existsSync(path.join(home, 'runs', '1')), 'nothing was recorded');
 });
 

@@ -71,6 +71,7 @@ export const search: Command = {
 };
 
 async function resumeSearch(context: CommandContext, run: number): Promise<void> {
+  const until = untilOption(context.options);
   const { config } = await (await context.services.store).run({ run });
   if (!isSearch(config)) {
     throw new InputError(
@@ -79,7 +80,7 @@ async function resumeSearch(context: CommandContext, run: number): Promise<void>
       `Resume it with \`trainyard train --resume ${run}\`.`,
     );
   }
-  await follow(context, (manager) => manager.resume({ run }), told(context.output, config));
+  await follow(context, (manager) => manager.resume({ run, until }), told(context.output, config));
 }
 
 /** Flags as they are meant together. Throws InputError. */

@@ -22,7 +22,7 @@ async function openSearch(job: LearnerJob<SearchConfig>): Promise<Training> {
   const space = spaceOf(config.search);
   const rows = await PartRows.read(job);
   const before = job.checkpoint ? decodeState(job.checkpoint) : null;
-  const { parallel = 1 } = config.search;
+  const { parallel } = config.search;
   const together = parallel > 1 && job.trialThread !== undefined;
   const bytes = data.counts.train * data.width * 8 * (together ? 1 + parallel : 1);
   if (bytes > job.dataBudget) {

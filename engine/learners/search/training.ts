@@ -1,5 +1,6 @@
-// A search at work: one trial after the other, in this process, on rows that lie in memory once, or several at a time in threads (crew.ts). Each trial that ends is told at once and kept
-// by the history, which is what a search that was killed goes on from; the models of the best one are in the checkpoint.
+// A search at work: one trial after the other, in this process, on rows that lie in memory once, or several at a time in threads (crew.ts).
+// Each trial that ends is told at once and kept by the history, which is what a search that was killed goes on from; the models of the best
+// one are in the checkpoint.
 
 import type { PhaseSeconds } from '../../protocol/bill.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
@@ -71,7 +72,7 @@ export class SearchTraining implements Training {
     this.#test = new RowsForMembers(job, matrixRecipe(data.preprocessing));
     this.#space = space;
     this.#crew = crew;
-    const { parallel = 1 } = config.search;
+    const { parallel } = config.search;
     this.#lookBack = lookBack(parallel);
     this.#trialData = { data, rows: rows.learnedFrom(1).length };
     this.#trials = new Trials(space.space, config.seed, data.output, rows.count, (settings) =>
