@@ -132,7 +132,7 @@ export function heldText(run: QueuedRun, names: ReadonlyMap<number, string>, now
   return parts.join(', ');
 }
 
-/** `19:40 – 21:05`, as far as it is known; a day is named where it is another one. */
+/** `19:40 – 21:05`, as far as it is known; a day is named where it is a day off or more: `23:10 – 01:12` is the next night. */
 export function planText({ starts, ends, late }: PlannedRun, now: number): string {
   if (starts === null) return 'unknown';
   const start = `${dayText(starts, now)}${clockText(starts)}`;
@@ -140,11 +140,10 @@ export function planText({ starts, ends, late }: PlannedRun, now: number): strin
   return `${start} – ${ends === null ? '?' : `${dayText(ends, starts)}${clockText(ends)}`}`;
 }
 
-/** Empty: the same day. */
-function dayText(time: number, as: number): string {
-  const date = new Date(time);
-  if (date.toDateString() === new Date(as).toDateString()) return '';
-  return `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })} `;
+/** Empty: the clock alone says which time is meant. */
+function dayText(time: number, after: number): string {
+  if (time - after < 24 * 3_600_000) return '';
+  return `${new Date(time).toLocaleDateString(undefined, { day: 'numeric', month: 'short' })} `;
 }
 
 /** A time of today by the clock alone. */
