@@ -1,6 +1,7 @@
 // The Python of a linear model's project: its solver and its README. What differs from run to run stands in config.json.
 
 import type { LinearModelFile } from '../../learners/linear/file.ts';
+import { leaveSource } from './sources.ts';
 
 export const linearReadme = (name: string, { output, penalty }: LinearModelFile, solved: boolean): string => `# ${name}
 
@@ -202,6 +203,8 @@ def compare(problem, model):
     return same
 
 
+${leaveSource}
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--compare", action="store_true", help="hold the solution against that of the run")
@@ -232,7 +235,7 @@ def main():
         elif rank == 0:
             print("The run was stopped before it had its solution: nothing to compare with.")
     if world > 1:
-        dist.destroy_process_group()
+        leave(0 if same else 1)
     sys.exit(0 if same else 1)
 
 

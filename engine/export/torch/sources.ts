@@ -102,3 +102,12 @@ const epochSource = `
         generator = torch.Generator().manual_seed(config["training"]["seed"] * 1_000_003 + number)
         return torch.randperm(config["counts"]["train"], generator=generator)[: config["rowsOfEpoch"]]
 `;
+
+/** The end of a script that several processes run: with `os`, `sys` and `dist`. */
+export const leaveSource = `def leave(code):
+    """Ends the group, and this process at once: threads of gloo outlive the group, and often abort a process that ends while they do."""
+    dist.destroy_process_group()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+`;

@@ -1,6 +1,8 @@
 // The Python of a training step by step: losses, schedule and optimizer, the same alone and on several machines, and the script of a project that
 // trains on one.
 
+import { leaveSource } from './sources.ts';
+
 /** Losses, learning rate, optimizer: functions of `config`, with `math`, `torch` and `F`. */
 export const stepSource = `training, classes = config["training"], config["output"]["kind"] == "classes"
 
@@ -184,6 +186,8 @@ from model import Model
 
 ${stepSource}
 
+${leaveSource}
+
 @torch.no_grad()
 def evaluate(model, rows, split, weights):
     """Loss and accuracy of a split; (nan, nan) where it is empty."""
@@ -268,10 +272,7 @@ def main():
         for number, (here_, there) in enumerate(zip(first, config["firstLosses"]), 1):
             print(f"step {number}: {here_:.7f}, the run {there:.7f}, difference {abs(here_ - there):.2e}")
     if world > 1:
-        dist.destroy_process_group()
-        # Threads of gloo outlive the group, and now and then abort a process that ends while they do.
-        sys.stdout.flush()
-        os._exit(0)
+        leave(0)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 // `train.py` of a project for several machines: DistributedDataParallel over gloo or nccl, checkpoints, and what comes back as a run.
 
+import { leaveSource } from '../sources.ts';
 import { stepSource } from '../training-source.ts';
 
 /** Points of the step curve at most, as a run here makes them. */
@@ -31,6 +32,8 @@ from model import Model
 
 ${stepSource}
 
+${leaveSource}
+
 class Processes:
     """Those that train together: how many, which this is, its device, and sums over all of them."""
 
@@ -55,9 +58,10 @@ class Processes:
         if self.rank == 0:
             print(text, flush=True)
 
-    def end(self):
+    def end(self, code):
+        """Of processes that torchrun has started: those of Ray live on."""
         if self.own:
-            dist.destroy_process_group()
+            leave(code)
 
 
 def replace(path, write):
@@ -325,7 +329,7 @@ def main(arguments=None, device=None):
         print(f"process {processes.rank}: another process is gone; the last checkpoint is in {options.out}, and the same command goes on from there", file=sys.stderr, flush=True)
         # Waiting for the others' sockets to close would wait for nobody.
         os._exit(1)
-    processes.end()
+    processes.end(code)
     return code
 
 
