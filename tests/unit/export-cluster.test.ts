@@ -57,6 +57,8 @@ async function assertComesBack(project: string, folder: string, source: string, 
   const { run } = await lastEvent(home, 'import-model', folder);
   const { stdout } = await trainyard(home, 'show', String(run));
   assert.match(stdout, /family +trained elsewhere, from run \d/);
+  const again = await trainyard(home, 'export', String(run), '--format', 'pytorch', '--out', `${folder}-again`);
+  assert.match(again.stderr, /was trained elsewhere: what it began with is not kept here\. Export run \d/);
   const { events } = await trainyard(home, 'predict', String(run), source, '--json');
   const ours = events.filter(({ event }) => event === 'prediction').map((row) => Number(row[value]));
   const theirs = JSON.parse(runPython(['-c', answers, folder], { cwd: project, env })) as number[];

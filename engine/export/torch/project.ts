@@ -133,6 +133,12 @@ function firstWeights({ record, tensors, start }: OpenedRun, file: NetworkModelF
   const drawn: Weights = Object.fromEntries([...first, ...kept]);
   // What is frozen stands among the weights of the run as it began.
   const stayed = Object.fromEntries(frozenNames(file).map((name) => [name, tensors[name]]));
+  if (record.relation === 'trained elsewhere') {
+    throw cannotExport(
+      'This run was trained elsewhere: what it began with is not kept here.',
+      `Export run ${record.parent}, which it left as, or the model alone.`,
+    );
+  }
   if (record.parent === null || record.relation !== 'started from') return { ...drawn, ...stayed };
   if (!start) {
     throw cannotExport(
