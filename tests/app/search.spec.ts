@@ -25,6 +25,7 @@ function startSearch(app: App, dataset: DatasetInfo, minutes: number): Promise<R
     sampler: 'tpe',
     asha: true,
     parts: 0,
+    parallel: 1,
     space: JSON.stringify(space),
   };
   const common = { dataset: dataset.id, settings: dataset.settings, device: 'auto', threads: 1, seed: 3 };
