@@ -161,6 +161,8 @@ test('7. names the missing file when the kernels have not been built', () => {
   assert.throws(() => createCpuBackend({ wasm: new Uint8Array([1, 2, 3]) }), { code: 'device.kernels_missing' });
 });
 
+const engineFile = (name: string): string =>
+  JSON.stringify(new URL(`../../engine/backends/cpu/${name}`, import.meta.url));
 const workerOf = (source: string): URL => new URL(`data:text/javascript,${encodeURIComponent(source)}`);
 
 test('8. a thread that dies ends the submit with an error instead of hanging', async () => {
@@ -178,13 +180,12 @@ test('8. a thread that dies ends the submit with an error instead of hanging', a
 });
 
 test('9. a thread that fails or leaves says so at once, long before patience ends', async () => {
-  const file = (name: string): string => JSON.stringify(new URL(`../../engine/backends/cpu/${name}`, import.meta.url));
   for (const ending of ['throw new Error("no instance")', 'process.exit(3)']) {
     // The real worker, which gets no further than to its kernels. What takes the types away is WebAssembly too, and comes before.
     const source = `
-      import ${file('machine.ts')};
+      import ${engineFile('machine.ts')};
       WebAssembly.Instance = class { constructor() { ${ending}; } };
-      await import(${file('worker.ts')});`;
+      await import(${engineFile('worker.ts')});`;
     const backend = createCpuBackend({ threads: 2, worker: workerOf(source), patience: 60 });
     const executable = await backend.compile(accumulatingPlan(64));
     await assert.rejects(executable.run('run', 1), { message: /CPU thread 1 failed/ });
@@ -192,7 +193,19 @@ test('9. a thread that fails or leaves says so at once, long before patience end
   }
 });
 
-test('10. threads keep no process alive', () => {
+test('10. threads that are late on a busy machine have a minute', async () => {
+  // It answers with the patience it was told, in the place of a thread's number.
+  const source = `
+    import { workerData } from 'node:worker_threads';
+    import { markFailed } from ${engineFile('machine.ts')};
+    markFailed(new Int32Array(workerData.memory.buffer), workerData.place.patience);`;
+  const backend = createCpuBackend({ threads: 2, worker: workerOf(source) });
+  const executable = await backend.compile(accumulatingPlan(64));
+  await assert.rejects(executable.run('run', 1), { message: /CPU thread 60 failed/ });
+  await backend.close();
+});
+
+test('11. threads keep no process alive', () => {
   const source = `
     import { createCpuBackend } from './engine/backends/cpu/backend.ts';
     const place = { slot: 0, offset: 0 };
@@ -211,7 +224,7 @@ test('10. threads keep no process alive', () => {
   assert.equal(child.status, 0);
 });
 
-test('11. describes the machine', () => {
+test('12. describes the machine', () => {
   const cpu = describeCpu();
   assert.ok(cpu.name.length > 0);
   assert.ok(cpu.cores >= 1);

@@ -66,9 +66,15 @@ export function reservedBytes(kernels: KernelModule, threads: number, scratch: n
   return reservedArena(staticDataEnd(kernels), threads, scratch);
 }
 
+/**
+ * Seconds. A thread that leaves says so at once (worker.ts), so that only one without a word is waited for so long; one whose core others
+ * want is late, at a low priority on a busy machine by more than ten seconds.
+ */
+const usualPatience = 60;
+
 /** @throws RangeError if the system does not give the memory. */
 export function createMachine(options: MachineOptions): Machine {
-  const { kernels, threads, scratch, patience = 10 } = options;
+  const { kernels, threads, scratch, patience = usualPatience } = options;
   const base = reservedBytes(kernels, threads, scratch);
   const pages = machineBytes(base, options.bytes) / pageBytes;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
