@@ -29,5 +29,6 @@ export const kernel = defineKernel({
     { params: { rows: 32, width: 64 } },
     { params: { rows: 3, width: 257 } },
     { params: { rows: 131, width: 17 } },
+    { params: { rows: 45, width: 150 } },
   ],
 });
