@@ -67,6 +67,8 @@ export interface LearnerJob<C extends RunConfig = RunConfig> extends Rows {
   readonly checkpoint?: Uint8Array;
   /** What it begins with of another run, where there is no checkpoint yet. */
   readonly start?: JobStart;
+  /** Of a fold of a member: nothing but its model is asked for. It may leave out checkpoints and scores. */
+  readonly modelAlone?: true;
   /** Of a search: the trials that an earlier attempt has told of. */
   readonly trials?: readonly Trial[];
   readonly others?: OtherLearners;

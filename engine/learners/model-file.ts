@@ -6,7 +6,15 @@ import { storedSchemaOf } from '../settings/schema.ts';
 import { declarations } from './declared/registry.ts';
 import { files } from './file-list.ts';
 
+const known = new Map<string, Members | undefined>();
+
+/** The same object each time. */
 function membersOf(learner: string): Members | undefined {
+  if (!known.has(learner)) known.set(learner, declaredMembers(learner));
+  return known.get(learner);
+}
+
+function declaredMembers(learner: string): Members | undefined {
   const declared = declarations.find(({ name }) => name === learner);
   if (declared === undefined) return undefined;
   const more: Members = ownValue<Members>(files, learner) ?? {};

@@ -60,6 +60,17 @@ const schema = z.looseObject({ learner: z.string(), input, output, task: z.enum(
 /** What `read` has to be, besides what every model file is. */
 export type Members = Readonly<Record<string, z.ZodType>>;
 
+const anyLearner = z.object({ learner: z.string() });
+const unknownLearner: Members = { learner: z.never('no learner of this version') };
+const schemas = new WeakMap<Members, z.ZodType>();
+
+/** Made once: a search reads a model each fold, and making the checks takes far longer than checking. */
+function schemaWith(members: Members): z.ZodType {
+  const made = schemas.get(members) ?? schema.extend(members);
+  schemas.set(members, made);
+  return made;
+}
+
 /**
  * Reads a model file; `membersOf` tells what that of a learner holds, undefined where there is no such learner. Throws
  * TrainyardError `run.damaged_file` when the text is no model file.
@@ -80,9 +91,9 @@ export function checkModelFile(
 ): ModelFile {
   // Networks do not name their learner.
   const file: unknown = typeof found === 'object' ? { learner: 'network', ...found } : found;
-  const named = z.object({ learner: z.string() }).safeParse(file);
+  const named = anyLearner.safeParse(file);
   const members = named.success ? membersOf(named.data.learner) : undefined;
-  const parsed = schema.extend(members ?? { learner: z.never('no learner of this version') }).safeParse(file);
+  const parsed = schemaWith(members ?? unknownLearner).safeParse(file);
   if (parsed.success) return file as ModelFile;
   const [issue] = parsed.error.issues;
   throw damagedRunFile(run, 'model.json', `${issue.path.join('.')}: ${issue.message}`);

@@ -10,8 +10,11 @@ const newest = 25;
 interface NumberKernels {
   readonly means: Float64Array;
   readonly deviations: Float64Array;
+  readonly logDeviations: Float64Array;
   /** log of the share of each kernel that lies within the interval. */
   readonly within: Float64Array;
+  /** Of whole numbers that were asked for: log of each kernel's probability of them. Candidates ask for the same ones again. */
+  readonly ofWhole: Map<number, Float64Array>;
 }
 
 /** [kernels][choices] probabilities. */
@@ -56,14 +59,14 @@ export class ParzenEstimator {
         (kernels as ChoiceKernels).forEach((shares, kernel) => (logs[kernel] += Math.log(shares[choice])));
         return;
       }
-      const { means, deviations, within } = kernels as NumberKernels;
-      const [low, high] = dimension.kind === 'integer' ? binOf(dimension, valueAtPlace(dimension, point[at])) : [0, 0];
+      const { means, deviations, logDeviations, within } = kernels as NumberKernels;
+      if (dimension.kind === 'integer') {
+        const own = logOfWhole(kernels as NumberKernels, dimension, valueAtPlace(dimension, point[at]) as number);
+        for (let kernel = 0; kernel < logs.length; kernel++) logs[kernel] += own[kernel];
+        return;
+      }
       for (let kernel = 0; kernel < logs.length; kernel++) {
-        const [mean, deviation] = [means[kernel], deviations[kernel]];
-        const own =
-          dimension.kind === 'integer'
-            ? Math.log(Math.max(1e-300, share((low - mean) / deviation, (high - mean) / deviation)))
-            : -0.5 * ((point[at] - mean) / deviation) ** 2 - Math.log(deviation) - halfLogTau;
+        const own = -0.5 * ((point[at] - means[kernel]) / deviations[kernel]) ** 2 - logDeviations[kernel] - halfLogTau;
         logs[kernel] += own - within[kernel];
       }
     });
@@ -73,6 +76,21 @@ export class ParzenEstimator {
 }
 
 const halfLogTau = 0.5 * Math.log(2 * Math.PI);
+
+/** [kernels] log of the probability of a whole number. */
+function logOfWhole(kernels: NumberKernels, dimension: Dimension, value: number): Float64Array {
+  const { means, deviations, within, ofWhole } = kernels;
+  const known = ofWhole.get(value);
+  if (known !== undefined) return known;
+  const [low, high] = binOf(dimension, value);
+  const logs = means.map((mean, kernel) => {
+    const deviation = deviations[kernel];
+    const own = Math.max(1e-300, share((low - mean) / deviation, (high - mean) / deviation));
+    return Math.log(own) - within[kernel];
+  });
+  ofWhole.set(value, logs);
+  return logs;
+}
 
 function weightsOf(trials: number): Float64Array {
   const weights = new Float64Array(trials + 1).fill(1);
@@ -97,7 +115,7 @@ function numberKernels(places: Float64Array): NumberKernels {
     deviations[i] = Math.min(1, Math.max(least, before, after));
   });
   const within = means.map((mean, i) => Math.log(share(-mean / deviations[i], (1 - mean) / deviations[i])));
-  return { means, deviations, within };
+  return { means, deviations, logDeviations: deviations.map(Math.log), within, ofWhole: new Map() };
 }
 
 function choiceKernels(choices: number, places: Float64Array): ChoiceKernels {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
+import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
 import { configWith } from '../../engine/learners/declared/registry.ts';
 import type { LearnerJob, ThreadAtWork } from '../../engine/learners/learner.ts';
@@ -100,6 +101,51 @@ test('a search whose trials all fail ends when its time is over, and hours of a 
     { code: 'run.no_trial', message: /Trial 1: These rows cannot be learned/ },
   );
   assert.deepEqual(seconds, new Array<number>(15).fill(2));
+});
+
+test('a fold of a trial hands over its model alone: no checkpoint, no scores that nobody reads', async () => {
+  const columns = ['a', 'b', 'c'].map((name) => ({ name, kind: 'number' }) as const);
+  const spaces = {
+    linear: { penalty: { kind: 'float', low: 0.1, high: 1 } },
+    boosted: { trees: 3, l2: { kind: 'float', low: 0.1, high: 1 } },
+  };
+  for (const learner of ['linear', 'boosted'] as const) {
+    const files: string[] = [];
+    const spied: LearnerJob['others'] = {
+      ...otherLearners,
+      named: (name) => ({
+        ...learnerNamed(name),
+        open: (job) =>
+          learnerNamed(name).open({
+            ...job,
+            data: { ...job.data, input: { kind: 'columns', columns } },
+            events: {
+              ...job.events,
+              onFile(file) {
+                files.push(file.file);
+                return job.events.onFile(file);
+              },
+            },
+          }),
+      }),
+    };
+    const backend = async () => createReferenceBackend();
+    const { trials } = await search(
+      { of: learner, space: JSON.stringify(spaces[learner]), trials: 2 },
+      { others: spied, backend },
+    );
+    assert.deepEqual(
+      trials.map(({ state }) => state),
+      ['completed', 'completed'],
+    );
+    // Two trials of two folds.
+    const ofFold = ['best.safetensors', 'model.json', 'preprocessing.json'];
+    assert.deepEqual(
+      files,
+      [1, 2, 3, 4].flatMap(() => ofFold),
+      learner,
+    );
+  }
 });
 
 test('a search of which nothing new is left ends with the same trial, wherever it was interrupted', async () => {

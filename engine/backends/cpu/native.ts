@@ -86,6 +86,11 @@ export function multiplyAddRate({ multiplyAdds }: NativeAddon): number {
   return best;
 }
 
+const loaded = new Map<string, NativeAddon>();
+
 export function loadNative(path: string): NativeAddon {
-  return createRequire(import.meta.url)(path) as NativeAddon;
+  // Each program asks: to find the module anew took as long as its memory does.
+  const addon = loaded.get(path) ?? (createRequire(import.meta.url)(path) as NativeAddon);
+  loaded.set(path, addon);
+  return addon;
 }

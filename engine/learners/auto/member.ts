@@ -202,7 +202,8 @@ export class MemberAtWork {
       backend,
       config,
       control,
-    };
+      modelAlone: true,
+    } as const;
     declarationOf(config).check(config, job.data);
     const training = await this.#others.named(config.learner).open({ ...job, events: this.#events(files) });
     return { part, control, training, files };

@@ -11,7 +11,7 @@ import { Course, sliceMilliseconds } from '../course.ts';
 import { DoneBy } from '../done-by.ts';
 import { declaration, gridOf, outputsOf, type LinearConfig } from './declaration.ts';
 import type { LearnerJob, Training } from '../learner.ts';
-import { plainLoss, scoreSplits } from '../scoring.ts';
+import { plainLoss, scoreSplits, type Scored } from '../scoring.ts';
 import { decodeSearch, encodeSearch, tensorsOf } from './checkpoint.ts';
 import { readDesign } from './design.ts';
 import { outputsFor } from './outputs.ts';
@@ -42,6 +42,8 @@ export async function openLinear(job: LearnerJob<LinearConfig>): Promise<Trainin
   });
   return new LinearTraining(job, problem, search, before?.seconds ?? 0);
 }
+
+const unscored: Scored = { metrics: {}, doubt: null, points: [] };
 
 /** Of the time of a penalty. */
 const scoringShare = 0.5;
@@ -167,10 +169,7 @@ class LinearTraining implements Training {
     const start = surroundings.clock();
     this.#handOver();
     const step = Math.max(1, tried.length);
-    const scored = scoreSplits(this.#job, this.#evaluation, { step, best: chosen + 1 }, (from, to) => ({
-      outputs: outputsFor(this.#problem.design, from, to, this.#search.best),
-      targets: this.#problem.design.targets.subarray(from, to),
-    }));
+    const scored = this.#job.modelAlone ? unscored : this.#score(step);
     for (const point of scored.points) {
       this.#course.point({ ...point, step, epoch: step, seconds: this.#secondsSpent });
     }
@@ -195,6 +194,14 @@ class LinearTraining implements Training {
     this.#course.say(`Time: ${times}.`, 'info', true);
     this.#course.say(`${reason === 'stopped' ? 'Stopped' : 'Completed'}: ${this.#remark()}.`, 'info', true);
     if (scored.doubt !== null) this.#course.say(scored.doubt, 'warning');
+  }
+
+  #score(step: number): Scored {
+    const { design } = this.#problem;
+    return scoreSplits(this.#job, this.#evaluation, { step, best: this.#search.chosen + 1 }, (from, to) => ({
+      outputs: outputsFor(design, from, to, this.#search.best),
+      targets: design.targets.subarray(from, to),
+    }));
   }
 
   /** "penalty 10, the best of 6 by the validation rows" */

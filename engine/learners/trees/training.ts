@@ -97,7 +97,7 @@ export class TreeTraining implements Training {
       const late = !done && (await this.#isLate());
       const goesOn = await this.#course.between();
       if (goesOn && !done && !late) continue;
-      await this.#course.saveCheckpoint();
+      if (!this.#job.modelAlone) await this.#course.saveCheckpoint();
       await this.#finish(done ? 'done' : late ? 'late' : 'stopped');
     } while (this.#result === null && clock() < end);
     return this.#result === null;
@@ -259,9 +259,10 @@ export class TreeTraining implements Training {
   }
 
   /** Hands over what is kept, and scores it. */
-  async #keepAndScore(best: number): Promise<ReturnType<typeof scoreSplits>> {
+  async #keepAndScore(best: number): Promise<ReturnType<typeof scoreSplits> | null> {
     const grove = this.#grove;
     this.#handOver();
+    if (this.#job.modelAlone) return null;
     const outputs = await this.#outputs();
     const width = outputs.length / grove.rows.rows;
     const step = Math.max(1, this.#done);
