@@ -102,6 +102,21 @@ test('a search is followed, outlives the program, and its best trial becomes a r
     const { config, parent } = await callService<RunRecord>(again, 'run', { run: id + 3 });
     expect([config.learner, parent]).toEqual(['boosted', id]);
     await waitForState(again, id + 3, 'completed');
+
+    await again.page.evaluate((run) => (location.hash = `#run/${run}`), id);
+    await again.page.getByLabel('Trials of the ensemble').selectOption('3');
+    await again.page.getByRole('button', { name: 'Ensemble the best' }).click();
+    await expect(again.page.getByRole('heading', { name: 'points search, best 3' })).toBeVisible();
+    await waitForState(again, id + 4, 'completed');
+    const ensemble = await callService<RunRecord>(again, 'run', { run: id + 4 });
+    const completed = after
+      .filter(({ state }) => state === 'completed')
+      .sort((one, other) => one.score! - other.score!);
+    const members = ensemble.result?.leaderboard?.filter(({ member }) => member !== null) ?? [];
+    expect(members.length).toBe(3);
+    expect(members.map(({ title }) => title)).toContain(`Trial ${completed[0].trial}`);
+    expect(Object.keys(ensemble.result?.metrics ?? {})).toContain('test_accuracy');
+    await screenshot(again, 'search-ensemble');
   } finally {
     await answerDialog(again, /at the next start/);
     await again.close();

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
 import { decodeState } from '../../engine/learners/auto/checkpoint.ts';
+import { everyKind } from '../../engine/learners/declared/chosen-members.ts';
 import { declaration as autoDeclaration } from '../../engine/learners/auto/declaration.ts';
 import { noBetter } from '../../engine/learners/auto/words.ts';
 import { configWith } from '../../engine/learners/declared/registry.ts';
@@ -35,7 +36,7 @@ async function learnLinear(
     result: () => ({ reason: 'diverged' }) as RunResult,
   });
   const training = await learnerNamed('auto').open({
-    config: configWith(autoDeclaration, common, { minutes: 100, curve: true, parts: 0 }),
+    config: configWith(autoDeclaration, common, { minutes: 100, curve: true, parts: 0, members: everyKind }),
     data: { ...table.data, preprocessing: {}, parts },
     readShard: table.readShard,
     dataBudget: 1e9,

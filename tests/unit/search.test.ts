@@ -96,7 +96,7 @@ test('a search tells its trials, keeps the best as a model, and looks at no test
   // The same seed, the same search; other samplers look elsewhere.
   const again = await trainyard(home, ...args);
   assert.deepEqual(trialsOf(again.events).map(told), trials.map(told));
-  const random = await trainyard(home, ...args, '--sampler', 'random', '--parallel', '2');
+  const random = await trainyard(home, ...args, '--sampler', 'random', '--parallel', '2', '--ensemble', '3');
   assert.equal(random.code, 0, random.stderr);
   const elsewhere = trialsOf(random.events);
   assert.notDeepEqual(elsewhere[0].settings, trials[0].settings);
@@ -105,8 +105,13 @@ test('a search tells its trials, keeps the best as a model, and looks at no test
     elsewhere.map(({ trial }) => trial),
     trials.map(({ trial }) => trial),
   );
+  // Its best three as one model, which is asked of the test rows too.
+  const ensemble = random.events.at(-1) as unknown as { readonly run: number; readonly metrics: object };
+  assert.deepEqual([ensemble.run, 'test_accuracy' in ensemble.metrics], [4, true]);
   const store = createStore(home);
   t.after(() => store.close());
+  const { leaderboard } = (await store.run({ run: 4 })).result!;
+  assert.equal(leaderboard?.filter(({ member }) => member !== null).length, 3);
   assert.match((await store.log({ run: 3 })).map(({ message }) => message).join('\n'), /trained 2 at a time/);
 });
 
@@ -176,6 +181,8 @@ test('what cannot be searched is refused in one line before anything is read', a
     [['--until', 'noon'], /--until noon is no time/],
     [['--until', '2001-01-01'], /--until 2001-01-01 is past/],
     [['--until', '7:00', '--minutes', '3'], /do not go together/],
+    [['--ensemble', '1'], /--ensemble is “1”/],
+    [['--ensemble', '3', '--queue'], /--ensemble and --queue do not go together/],
   ];
   for (const [args, message] of flags) {
     const { code, stderr } = await trainyard(home, 'search', file, '--target', 'bought', ...args);

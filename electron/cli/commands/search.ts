@@ -10,13 +10,22 @@ import {
   spaceOf,
   type SearchConfig,
 } from '../../../engine/learners/search/declaration.ts';
+import { countChosen, mostChosen } from '../../../engine/learners/declared/chosen-members.ts';
+import { ensembleConfig, ensembleName } from '../../../engine/learners/declared/search-ensemble.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../../engine/protocol/runs.ts';
 import type { SearchResult, Trial, TrialSettings } from '../../../engine/protocol/search.ts';
 import { runFields } from '../../../engine/settings/run.ts';
 import { about } from '../about.ts';
 import { askedRun } from '../asked-run.ts';
-import { runNumber, textOption, type Command, type CommandContext, type OptionValues } from '../command.ts';
+import {
+  numberOption,
+  runNumber,
+  textOption,
+  type Command,
+  type CommandContext,
+  type OptionValues,
+} from '../command.ts';
 import { readOptionDefs } from '../import.ts';
 import { unreadable } from '../input-file.ts';
 import { counted, formatNumber, type Output } from '../output.ts';
@@ -44,6 +53,11 @@ export const search: Command = {
     ...flagsOf({ seed, threads }),
     name: { type: 'string', value: 'TEXT', help: 'name of the search' },
     resume: { type: 'string', value: 'ID', help: 'go on with a search that was stopped or killed' },
+    ensemble: {
+      type: 'string',
+      value: 'K',
+      help: 'then train the settings of its K best trials as one ensemble; with --resume also of a search that is done',
+    },
     ...queueOptions,
     ...readOptionDefs,
   },
@@ -59,6 +73,7 @@ export const search: Command = {
       );
     }
     const until = untilOption(options);
+    const best = ensembleOption(options);
     const chosen = await searchOptions(options);
     const { info, config } = await askedRun({ ...context, options: { ...options, ...chosen, model: 'search' } });
     const own = withSpace(config as SearchConfig, await spaceOption(options));
@@ -66,13 +81,15 @@ export const search: Command = {
     const name = textOption(options, 'name') ?? `${path.parse(info.source).name} search`;
     const queue = queueWish(options);
     if (queue) return void (await putIntoQueue(context, { name, config: asked, queue }));
-    await follow(context, (manager) => manager.start({ name, config: asked }), told(context.output, asked));
+    const run = await follow(context, (manager) => manager.start({ name, config: asked }), told(context.output, asked));
+    if (best !== undefined) await ensembleOf(context, run, best);
   },
 };
 
 async function resumeSearch(context: CommandContext, run: number): Promise<void> {
   const until = untilOption(context.options);
-  const { config } = await (await context.services.store).run({ run });
+  const best = ensembleOption(context.options);
+  const { config, state } = await (await context.services.store).run({ run });
   if (!isSearch(config)) {
     throw new InputError(
       'input.search',
@@ -80,7 +97,34 @@ async function resumeSearch(context: CommandContext, run: number): Promise<void>
       `Resume it with \`trainyard train --resume ${run}\`.`,
     );
   }
-  await follow(context, (manager) => manager.resume({ run, until }), told(context.output, config));
+  if (best === undefined || state !== 'completed')
+    await follow(context, (manager) => manager.resume({ run, until }), told(context.output, config));
+  if (best !== undefined) await ensembleOf(context, run, best);
+}
+
+/** How many trials an ensemble is of. */
+function ensembleOption(options: OptionValues): number | undefined {
+  const count = numberOption(options, 'ensemble', { minimum: 2, maximum: mostChosen, whole: true });
+  if (count === undefined || !queueWish(options)) return count;
+  throw new InputError(
+    'usage.option',
+    '--ensemble and --queue do not go together: which trials are the best is known when the search is done.',
+    'Leave --ensemble out, and ask for it then: trainyard search --resume ID --ensemble K.',
+  );
+}
+
+/** Trains the settings of the best trials as one ensemble, unless somebody has stopped the search meanwhile. */
+async function ensembleOf(context: CommandContext, search: number, count: number): Promise<void> {
+  const { interruption, output, services } = context;
+  if (interruption.cause !== null) return;
+  const store = await services.store;
+  const { name, config } = await store.run({ run: search });
+  if (!isSearch(config)) throw new RangeError('it was a search');
+  const ensemble = ensembleConfig(config, await store.trials({ run: search }), count);
+  const found = countChosen(ensemble.auto);
+  if (found < count) output.note(`Only ${found} trials with settings of their own were completed: these are taken.`);
+  const request = { name: ensembleName(name, found), config: ensemble, advisedBy: search };
+  await follow(context, (manager) => manager.start(request));
 }
 
 /** Flags as they are meant together. Throws InputError. */

@@ -5,6 +5,7 @@ import { momentText } from '../../protocol/words.ts';
 import { fieldsFor, type SettingsOf } from '../../settings/field.ts';
 import type { TrainedOn } from '../../settings/training.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
+import { chosenMembers, countChosen, everyKind } from '../declared/chosen-members.ts';
 import { refuseManyScores } from '../declared/many-scores.ts';
 
 export const autoFields = fieldsFor<TrainedOn>()({
@@ -14,6 +15,7 @@ export const autoFields = fieldsFor<TrainedOn>()({
     unit: 'min',
     help: 'minutes to look for the best',
     minimum: 0.02,
+    when: { members: [everyKind] },
     maximum: 10_000,
     default: 1,
   },
@@ -34,6 +36,17 @@ export const autoFields = fieldsFor<TrainedOn>()({
     maximum: 20,
     advanced: true,
     default: 0,
+  },
+  members: {
+    kind: 'text',
+    label: 'Members',
+    flag: null,
+    help: 'the models to train, as JSON, instead of those of every kind',
+    hint: 'JSON of learners with settings: [{"title": "Deep", "learner": "boosted", "settings": {"leaves": 63}}].',
+    longest: 200_000,
+    advanced: true,
+    quiet: everyKind,
+    default: everyKind,
   },
 });
 
@@ -60,18 +73,35 @@ export const declaration = declare({
   doneBy: 'It looks until then, not for its minutes.',
 
   // What each member says of each row is kept until the mix is chosen.
-  check: (_config, data) => refuseManyScores('the best of all', data, mostScores),
+  check: ({ auto }, data) => {
+    chosenMembers(auto);
+    refuseManyScores('the best of all', data, mostScores);
+  },
   parts: ({ auto }) => auto.parts,
   // All rows that are not tested are trained on, and each of them validates in turn.
   settled: (config) => ({ ...config, settings: { ...config.settings, joined: true } }),
   // Its members are of several kinds: PyTorch has no words for all of them.
   formats: ['onnx', 'html', 'tensorboard', 'mlflow', 'json'],
   units: () => 1,
+  modelTitle: ({ auto }) => ofChosen(auto) ?? 'Best of all',
+  label: ({ auto }) => ofChosen(auto)?.toLowerCase() ?? 'auto',
   facts: ({ auto, seed, until }) => [
-    ['model', 'the best of all'],
+    ['model', ofChosen(auto)?.toLowerCase() ?? 'the best of all'],
     [
       'training',
-      `${until === undefined ? `${auto.minutes} ${auto.minutes === 1 ? 'minute' : 'minutes'}` : `until ${momentText(until)}`}, ${auto.parts === 0 ? 'folds as pay' : `${auto.parts} folds`}, seed ${seed}`,
+      [
+        ...(until === undefined ? (countChosen(auto) > 0 ? [] : [minutesText(auto)]) : [`until ${momentText(until)}`]),
+        auto.parts === 0 ? 'folds as pay' : `${auto.parts} folds`,
+        `seed ${seed}`,
+      ].join(', '),
     ],
   ],
 });
+
+const minutesText = ({ minutes }: AutoSettings): string => `${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+
+/** What it is called where its members were chosen. */
+function ofChosen(auto: AutoSettings): string | null {
+  const count = countChosen(auto);
+  return count === 0 ? null : `Ensemble of ${count}`;
+}

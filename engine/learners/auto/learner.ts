@@ -3,6 +3,7 @@
 import { rowsOfSplit } from '../split-rows.ts';
 import type { Learner, LearnerJob, Trained, Training } from '../learner.ts';
 import { checkState, decodeState } from './checkpoint.ts';
+import { countChosen } from '../declared/chosen-members.ts';
 import type { AutoConfig } from './declaration.ts';
 import type { AutoModelFile } from './file.ts';
 import { outOfFoldOf } from './out-of-fold.ts';
@@ -20,12 +21,12 @@ export const learner: Learner<AutoConfig, AutoModelFile> = {
 };
 
 async function openAuto(job: LearnerJob<AutoConfig>): Promise<Training> {
-  const { data, events } = job;
+  const { config, data, events } = job;
   const rows = await PartRows.read(job);
   const before = job.checkpoint ? decodeState(job.checkpoint) : null;
   events.onStarted({
     device: { kind: 'cpu', name: 'CPU', threads: 1 },
-    sentence: 'Models of every kind are trained on the CPU.',
+    sentence: `${countChosen(config.auto) > 0 ? 'The models that were chosen' : 'Models of every kind'} are trained on the CPU.`,
     parameters: 0,
     bytes: data.counts.train * data.width * 8,
     step: before ? Math.round(before.seconds * 10) : 0,

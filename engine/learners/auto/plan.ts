@@ -9,11 +9,13 @@ import { usualTraining } from '../../settings/network.ts';
 import { defaultsOf } from '../../settings/values.ts';
 import { boostedFields, declaration as boosted } from '../boosted/declaration.ts';
 import { configWith } from '../declared/registry.ts';
+import { configOfChosen } from '../declared/searched-trial.ts';
 import { declaration as extra } from '../extra/declaration.ts';
 import { declaration as forest } from '../forest/declaration.ts';
 import { extraFields, forestFields } from '../declared/forest-fields.ts';
 import { declaration as linear, linearFields } from '../linear/declaration.ts';
 import { networkConfig } from '../network/declaration.ts';
+import type { ChosenMember } from '../declared/chosen-members.ts';
 
 /** A model to be trained on each fold. */
 export interface Candidate {
@@ -28,6 +30,8 @@ export interface PlannedFor {
   readonly data: Pick<PreparedData, 'task' | 'output' | 'input'>;
   /** Training rows of a fold. */
   readonly rows: number;
+  /** Without them: those of every kind. */
+  readonly chosen?: readonly ChosenMember[] | null;
 }
 
 /** Rows of a fold up to which five of RealMLP are a matter of seconds. */
@@ -39,8 +43,15 @@ const stream = 4100;
 type About = ReturnType<typeof trainedOn>;
 type Drawn = (low: number, high: number) => number;
 
-/** The candidates in their order. */
-export function* candidates({ common, data, rows }: PlannedFor): Generator<Candidate, void, void> {
+/** The candidates in their order: those that were chosen, or those of every kind. */
+export function* candidates({ common, data, rows, chosen }: PlannedFor): Generator<Candidate, void, void> {
+  if (chosen) {
+    for (const { title, learner, settings } of chosen) {
+      const config = configOfChosen(learner, common, settings, { data, rows });
+      yield { title, config: () => config };
+    }
+    return;
+  }
   const classes = data.output.kind === 'classes' ? data.output.classes.length : 0;
   const about = trainedOn(rows, data.task, { classes });
   const { columns, texts = [] } = data.input.kind === 'columns' ? data.input : { columns: [] };

@@ -1,4 +1,4 @@
-// Best of all at work: candidate after candidate is trained on the folds until time is up; after each the ensemble is chosen anew, so that
+// Best of all at work: candidate after candidate is trained on the folds until time is up, or all that were chosen are done; after each the ensemble is chosen anew, so that
 // there is an answer whenever it ends. A member that is at work then is stopped, and what it has is used.
 
 import type { PhaseSeconds } from '../../protocol/bill.ts';
@@ -10,6 +10,7 @@ import { Course } from '../course.ts';
 import { DoneBy } from '../done-by.ts';
 import type { LearnerJob, Training } from '../learner.ts';
 import { encodeState, type AutoState } from './checkpoint.ts';
+import { chosenMembers } from '../declared/chosen-members.ts';
 import type { AutoConfig } from './declaration.ts';
 import { CurveAtWork } from './curve-work.ts';
 import { Standing } from './leaderboard.ts';
@@ -48,6 +49,8 @@ export class AutoTraining implements Training {
   readonly #candidates: Iterator<Candidate, void, void>;
   readonly #secondsBefore: number;
   readonly #doneBy: DoneBy | null;
+  /** Members that somebody chose, and that are all trained where no time is given; 0: those of every kind, for its minutes. */
+  readonly #chosen: number;
   #next: number;
   #atWork: MemberAtWork | null = null;
   #standing: Standing | null = null;
@@ -71,7 +74,11 @@ export class AutoTraining implements Training {
     this.#secondsBefore = before?.seconds ?? 0;
     this.#doneBy = DoneBy.of(job);
     const fold = rows.targets.length - Math.round(rows.targets.length / Math.max(2, rows.count));
-    this.#plannedFor = { common: commonOf(job.config), data: job.data, rows: fold };
+    const chosen = chosenMembers(job.config.auto);
+    this.#chosen = chosen?.length ?? 0;
+    // Those that were chosen are what they were where they were chosen: a search goes by the rows of its first fold.
+    const learned = chosen ? rows.learnedFrom(1).length : fold;
+    this.#plannedFor = { common: commonOf(job.config), data: job.data, rows: learned, chosen };
     this.#candidates = candidates(this.#plannedFor);
     this.#next = before?.next ?? 0;
     for (let skipped = 0; skipped < this.#next; skipped++) this.#candidates.next();
@@ -104,11 +111,13 @@ export class AutoTraining implements Training {
   /** Seconds in all: a pause takes none of them, unless it is to be done by a time. */
   get #budget(): number {
     if (this.#doneBy) return this.#spent + Math.max(0, this.#doneBy.left(0) / 1000);
+    if (this.#chosen > 0) return Infinity;
     return 60 * this.#job.config.auto.minutes;
   }
 
   /** Seconds for the members. */
   get #left(): number {
+    if (this.#budget === Infinity) return Infinity;
     return this.#leftInAll - (this.#job.config.auto.curve ? curveShare * this.#budget : 0);
   }
 
@@ -283,7 +292,7 @@ export class AutoTraining implements Training {
       metrics,
       bestEpoch: of,
       ...noBetter(leaderboard),
-      remark: `${leaderboard[0].title.toLowerCase()}, of ${countText(of, 'model')}${tooShort(this.#members)}`,
+      remark: `${leaderboard[0].title.toLowerCase()}, of ${countText(of, 'model')}${this.#budget < Infinity ? tooShort(this.#members) : ''}`,
       leaderboard,
       ...(this.#doneBy ? { deadline: this.#doneBy.result(of) } : {}),
       ...(this.#curve ? { learningCurve: this.#curve.result() } : {}),
@@ -298,8 +307,10 @@ export class AutoTraining implements Training {
     const { counts, warnings } = this.#job.data;
     for (const { message } of warnings) this.#course.say(message, 'warning');
     const how = this.#rows.count > 1 ? `${this.#rows.count} folds` : 'one part of them held out';
+    const what = this.#chosen > 0 ? `Ensemble of ${countText(this.#chosen, 'model')}` : 'Best of all';
+    const time = this.#budget < Infinity ? `, for ${timeText(1000 * this.#budget)}` : '';
     this.#course.say(
-      `Best of all on ${countText(counts.train, 'row')}, ${how}, for ${timeText(1000 * this.#budget)}; ${countText(counts.test, 'row')} kept for the test.`,
+      `${what} on ${countText(counts.train, 'row')}, ${how}${time}; ${countText(counts.test, 'row')} kept for the test.`,
     );
     if (this.#members.length > 0) this.#course.say(`Goes on after ${countText(this.#members.length, 'model')}.`);
   }
@@ -308,14 +319,15 @@ export class AutoTraining implements Training {
     const of = this.#members.length;
     const end = this.#result !== null;
     const now = this.#atWork;
+    const budget = this.#budget < Infinity ? this.#budget : end ? this.#spent : this.#expected();
     return {
       epoch: of,
-      epochs: of + (end ? 0 : 1),
-      step: Math.round((end ? this.#budget : Math.min(this.#spent, this.#budget)) * stepsPerSecond),
-      steps: Math.round(this.#budget * stepsPerSecond),
+      epochs: end ? of : Math.max(of + (this.#chosen > 0 ? 0 : 1), this.#chosen - this.#leftOut.length),
+      step: Math.round((end ? budget : Math.min(this.#spent, budget)) * stepsPerSecond),
+      steps: Math.round(budget * stepsPerSecond),
       examplesPerSecond: 0,
       secondsTraining: this.#spent,
-      secondsLeft: end ? 0 : Math.max(0, this.#budget - this.#spent),
+      secondsLeft: end ? 0 : Math.max(0, budget - this.#spent),
       loss: null,
       auto: {
         at: now && {
@@ -329,6 +341,13 @@ export class AutoTraining implements Training {
       },
       spent: { phases: this.#phases },
     };
+  }
+
+  /** Seconds in all, where those that were chosen take as long as those that are done; at first as long as they took before. */
+  #expected(): number {
+    const share = (this.#members.length + this.#leftOut.length + (this.#atWork?.share ?? 0)) / this.#chosen;
+    const before = 60 * this.#job.config.auto.minutes;
+    return share > 0 ? this.#spent / Math.min(1, share) : Math.max(before, this.#spent);
   }
 
   #snapshot(): Uint8Array {

@@ -11,6 +11,7 @@ import { usualTraining } from '../../settings/network.ts';
 import { defaultsOf, withChosen } from '../../settings/values.ts';
 import { boostedFields, declaration as boosted } from '../boosted/declaration.ts';
 import { configWith } from './registry.ts';
+import type { Searched } from './searched-fields.ts';
 import { extraFields, forestFields } from './forest-fields.ts';
 import { declaration as extra } from '../extra/declaration.ts';
 import { declaration as forest } from '../forest/declaration.ts';
@@ -26,12 +27,21 @@ export interface TrialData {
 }
 
 /** `settings`: what is fixed in the space and what was chosen. */
-export function configOfTrial(config: SearchConfig, settings: TrialSettings, { data, rows }: TrialData): RunConfig {
+export function configOfTrial(config: SearchConfig, settings: TrialSettings, about: TrialData): RunConfig {
   const { search, learner: _, until: __, ...rest } = config;
-  const common = { ...rest, device: 'cpu' } as const;
+  return configOfChosen(search.of, { ...rest, device: 'cpu' }, settings, about);
+}
+
+/** The settings of a run of a learner: its own as chosen, the others what it starts from with this data. */
+export function configOfChosen(
+  learner: Searched,
+  common: Omit<RunConfig, 'learner'>,
+  settings: TrialSettings,
+  { data, rows }: TrialData,
+): RunConfig {
   const classes = data.output.kind === 'classes' ? data.output.classes.length : 0;
   const about = trainedOn(rows, data.task, { classes });
-  switch (search.of) {
+  switch (learner) {
     case 'boosted':
       return configWith(boosted, common, withChosen(defaultsOf(boostedFields, about), settings));
     case 'forest':
@@ -44,10 +54,10 @@ export function configOfTrial(config: SearchConfig, settings: TrialSettings, { d
       const [ofModel, ofTraining] = parted(settings);
       const model = modelOfTrial(ofModel);
       const usual = usualTraining(trainedOn(rows, data.task, { model, classes }));
-      return networkConfig(common, model, { ...withChosen(usual, ofTraining), seed: config.seed });
+      return networkConfig(common, model, { ...withChosen(usual, ofTraining), seed: common.seed });
     }
   }
-  search.of satisfies never;
+  learner satisfies never;
 }
 
 function parted(settings: TrialSettings): readonly [ofModel: TrialSettings, ofTraining: TrialSettings] {

@@ -7,18 +7,14 @@ import { ownValue } from '../../protocol/own.ts';
 import { momentText } from '../../protocol/words.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
 import { parseSpace, readSpace, type ReadSpace } from '../../search/read-space.ts';
-import type { searched } from '../../search/ready.ts';
 import { readySpace } from '../../search/ready.ts';
 import type { samplers } from '../../search/sampler.ts';
-import { modelFields } from '../../search/model-fields.ts';
-import { fieldsFor, type Field, type FieldTable, type SettingsOf } from '../../settings/field.ts';
-import { trainingFields, type TrainedOn } from '../../settings/training.ts';
+import { fieldsFor, type Field, type SettingsOf } from '../../settings/field.ts';
+import type { TrainedOn } from '../../settings/training.ts';
 import { autoFields } from '../auto/declaration.ts';
-import { boostedFields } from '../boosted/declaration.ts';
 import { declare, type ConfigOf } from '../declared/declare.ts';
-import { extraFields, forestFields } from '../declared/forest-fields.ts';
 import { refuseManyScores } from '../declared/many-scores.ts';
-import { linearFields } from '../linear/declaration.ts';
+import { searchedFields, type Searched } from '../declared/searched-fields.ts';
 
 /** What `space` is where the ready-made one of the learner is meant. */
 export const ready = 'ready-made';
@@ -35,7 +31,7 @@ export const searchFields = fieldsFor<TrainedOn>()({
       linear: 'Linear model',
       forest: 'Forest',
       extra: 'Extra trees',
-    } satisfies Record<(typeof searched)[number], string>,
+    } satisfies Record<Searched, string>,
     default: 'boosted',
   },
   trials: {
@@ -105,25 +101,17 @@ export const searchFields = fieldsFor<TrainedOn>()({
 export type SearchSettings = SettingsOf<typeof searchFields>;
 export type SearchConfig = ConfigOf<'search', typeof searchFields>;
 
-const fieldsOfLearner: Readonly<Record<SearchSettings['of'], FieldTable>> = {
-  boosted: boostedFields,
-  linear: linearFields,
-  forest: forestFields,
-  extra: extraFields,
-  network: { ...trainingFields, ...modelFields },
-} as Readonly<Record<SearchSettings['of'], FieldTable>>;
-
 export const isSearch = (config: RunConfig): config is SearchConfig => config.learner === 'search';
 
 /** Throws InputError `input.space` where it cannot be used. */
 export function spaceOf({ of, space }: Pick<SearchSettings, 'of' | 'space'>): ReadSpace {
-  const fields = fieldsOfLearner[of];
+  const fields = searchedFields[of];
   return space === ready ? readSpace(readySpace(of), fields) : parseSpace(space, fields);
 }
 
 /** What people call a setting of a search: the label of its field. */
 export function labelIn({ of }: Pick<SearchSettings, 'of'>, setting: string): string {
-  return ownValue<Field>(fieldsOfLearner[of], setting)?.label ?? setting;
+  return ownValue<Field>(searchedFields[of], setting)?.label ?? setting;
 }
 
 /** Settings that decide what a loss is: with other ones each, losses on the way are of different kinds. */
