@@ -4,7 +4,7 @@ import type { ImageInput } from '../model/image-presets.ts';
 import { outputWidth, resolveModel, type ResolvedModel } from '../model/resolve.ts';
 import type { ModelSpec, OutputSpec } from '../model/spec.ts';
 import { InputError } from '../protocol/errors.ts';
-import { convertWeights } from './convert.ts';
+import { convertWeights, type Origin } from './convert.ts';
 import { ignoredOfPictures, namingOf, pictureNets, pictureOrigins, type PictureNet } from './picture-nets.ts';
 import type { FoundModel, Pretrained, ReadOptions } from './pretrained.ts';
 import type { TensorSource } from './safetensors-file.ts';
@@ -44,6 +44,7 @@ export async function readPicturesNet(
   const normalisation = own ?? (input.channels === 3 ? imagenet : grey);
   const origins = pictureOrigins(model, naming, outputs);
   const { weights, unused } = await convertWeights(model, origins, tensors, ignoredOfPictures);
+  refuseDeeper(found.name, net, origins, unused);
   return {
     title: `${net.title} by ${naming.library}'s names`,
     source: found.name,
@@ -110,6 +111,19 @@ function ownNormalisation({ mean, deviation }: Partial<TimmConfig>, channels: nu
 
 const guessed = ({ mean, deviation }: Normalisation): string =>
   `How its pictures were normalised is not said in the file: the usual means ${mean.join(', ')} and deviations ${deviation.join(', ')} are taken.`;
+
+/** Tensors beside those of the model, in modules that it has too: more blocks (ResNet-101) or parts of them (squeeze and excitation), which would be left out of every prediction. */
+function refuseDeeper(name: string, net: PictureNet, origins: readonly Origin[], unused: readonly string[]): void {
+  const moduleOf = (tensor: string): string => tensor.split('.', 1)[0];
+  const modules = new Set(origins.flatMap(({ from }) => from.map(({ name }) => moduleOf(name))));
+  const more = unused.filter((tensor) => modules.has(moduleOf(tensor)));
+  if (more.length === 0) return;
+  throw new InputError(
+    'input.architecture',
+    `${name} is no ${net.title}, whose tensors it has: there ${more.length === 1 ? 'is 1 more' : `are ${more.length} more`} in its blocks (${more.slice(0, 3).join(', ')}${more.length > 3 ? ', …' : ''}).`,
+    `These are read: ${supported}.`,
+  );
+}
 
 function refuseOneOutput(name: string, outputs: number): void {
   if (outputs !== 1) return;

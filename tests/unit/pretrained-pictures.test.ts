@@ -102,6 +102,15 @@ test('an architecture that is not read is named, with those that are', async () 
   );
 });
 
+test('a net with more parts than one whose tensors it has is not taken for it', async () => {
+  const excited = { 'layer1.0.se.fc1.weight': { shape: [4, 64, 1, 1], data: new Float32Array(256) } };
+  await refused(
+    read(saved({ ...resnet(), ...excited })),
+    'input.architecture',
+    /^net\.safetensors is no ResNet-18, whose tensors it has: there is 1 more in its blocks \(layer1\.0\.se\.fc1\.weight\)\.$/,
+  );
+});
+
 test('a body without its head is something to begin with; what no layer takes is said', async () => {
   const { 'fc.weight': _, 'fc.bias': __, ...body } = resnet();
   const counter = { shape: [1], data: new Float32Array(1) };
