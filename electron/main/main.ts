@@ -194,10 +194,15 @@ async function start(): Promise<void> {
     window.allowClose();
     window.browser.hide();
     await processes.close();
-    if (code === 0) app.quit();
-    else app.exit(code);
+    if (code !== 0) return app.exit(code);
+    app.quit();
+    // The history is closed: a page that hangs has nothing to say that is worth a wait.
+    setTimeout(() => app.exit(), closeMilliseconds);
   }
 }
+
+/** How long pages may take to close when the app ends. */
+const closeMilliseconds = 2_000;
 
 /** Without its history the app would lose what is done in it: it says why, in a box and on stderr, and ends. */
 function giveUp(error: unknown): void {

@@ -208,8 +208,7 @@ export const test = base.extend<{ app: App }>({
   app: async ({ browserName: _ }, use, info) => {
     const app = await launch();
     await use(app);
-    await tellFailure(app, info);
-    await end(app);
+    await end(app, await tellFailure(app, info));
   },
 });
 
@@ -226,7 +225,7 @@ export function testsOfOneApp(options: LaunchOptions = {}): typeof test {
       await use(app);
       if (await tellFailure(app, info)) {
         shared = null;
-        await end(app);
+        await end(app, true);
       }
     },
   });
@@ -253,9 +252,11 @@ async function tellFailure(app: App, { status, expectedStatus, title }: TestInfo
   return true;
 }
 
-async function end(app: App): Promise<void> {
+/** Where a test failed, its run may go on: closing would ask about it, and nobody answers. */
+async function end(app: App, failed = false): Promise<void> {
+  if (failed) app.electron.process().kill('SIGKILL');
   await app.close();
-  fs.rmSync(app.home, { recursive: true, force: true });
+  fs.rmSync(app.home, { recursive: true, force: true, maxRetries: 5 });
 }
 
 export { expect } from '@playwright/test';

@@ -105,12 +105,17 @@ sharing('the data process and the store come back when they are killed, and a ru
   await waitForState(app, id, 'completed');
 });
 
-test('quit and start again: datasets and runs are there', async () => {
+test('quit, though the page hangs, and start again: datasets and runs are there', async () => {
   const first = await launch();
   const dataset = await importTable(first, writeTable(first.home, 400));
   const { id } = await startRun(first, dataset, 2, 'Kept');
   await waitForState(first, id, 'completed');
-  await first.close();
+  const ended = new Promise((resolve) => first.electron.process().once('exit', resolve));
+  await first.electron.evaluate(({ app, BrowserWindow }) => {
+    void BrowserWindow.getAllWindows()[0].webContents.mainFrame.executeJavaScript('for (;;);');
+    app.quit();
+  });
+  expect(await ended).toBe(0);
 
   const second = await launch({ home: first.home });
   const { total, runs } = await callService<{ total: number; runs: readonly RunRecord[] }>(second, 'runs', {});
