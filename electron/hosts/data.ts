@@ -17,10 +17,11 @@ const port = parentPort(process.parentPort);
 try {
   const home = homeArgument();
   const datasets = new DatasetStore(home);
+  const ready = datasets.removeLeftovers();
   const service = lazyService<DataService>(
     async () => {
       const { createDataService } = await loadPart(import('../../engine/data/service.ts'));
-      return createDataService({ home });
+      return createDataService({ home, ready });
     },
     { list: () => datasets.list() },
   );
@@ -29,7 +30,6 @@ try {
   const { readShard, rawRows, keepPredictions, keepNumbers } = service;
   onLink(process.parentPort, (link) => serve(link, { readShard, rawRows, keepPredictions, keepNumbers }));
   announceReady(port);
-  void datasets.removeLeftovers();
 } catch (error) {
   announceFailure(port, error);
 }

@@ -35,6 +35,8 @@ export interface DataServiceOptions {
   /** Bytes DuckDB may hold, and half of that for prepared rows; more goes to disk. */
   readonly memoryBytes?: number;
   readonly threads?: number;
+  /** Leftovers of processes that are gone are being removed already, and this is their end. */
+  readonly ready?: Promise<void>;
 }
 
 /** A data service on this process. `close` releases everything it holds. */
@@ -47,7 +49,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
   const images = new ImageDatasets(store);
   const jobs = new Jobs();
   const handles = new Handles();
-  const ready = store.removeLeftovers();
+  const ready = options.ready ?? store.removeLeftovers();
   const spillFolder = store.spillFolder();
   let opened: Promise<Database> | null = null;
 

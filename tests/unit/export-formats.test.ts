@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createExporter } from '../../engine/export/exporter.ts';
+import { chart } from '../../engine/export/html/chart.ts';
 import { crc32c } from '../../engine/export/logs/tensorboard.ts';
 import { readBack } from '../../engine/export/reading/read-back.ts';
 import { torchLayers } from '../../engine/export/torch/layers.ts';
@@ -152,6 +153,19 @@ test('arrays are numpy’s, and formats say what they hold', () => {
   );
   assert.deepEqual([...new Float32Array(file.slice(10 + header).buffer)], [1, 2, 3, 4, 5, 6]);
   assert.ok(Object.values(exportWords).every(({ title, holds }) => title.length > 0 && holds.length < 60));
+});
+
+test('a long curve of the page keeps its spikes: none of 5,000 points stands between two that are drawn', () => {
+  const points = Array.from({ length: 5000 }, (_, x) => [x, x === 3001 ? 9 : x === 1777 ? -9 : 0] as const);
+  const drawn = chart('Loss', [{ name: 'one', colour: 'red', dash: '', points }], 'epoch');
+  const heights = /polyline points="([^"]*)"/
+    .exec(drawn)![1]
+    .split(' ')
+    .map((point) => Number(point.split(',')[1]));
+  assert.ok(heights.length <= 400, `${heights.length} points`);
+  const [low, high] = [Math.max(...heights), Math.min(...heights)];
+  assert.deepEqual([heights.filter((y) => y === low).length, heights.filter((y) => y === high).length], [1, 1]);
+  assert.ok(low - high > 200, 'the two spikes span the whole chart');
 });
 
 const run = { ...source, file: readModelFile(source.model, 3), tensors: Object.fromEntries(tensors), recipe: {} };

@@ -1,5 +1,7 @@
 // A line chart as a piece of SVG: axes, a line a series, its name at its end.
 
+import { thinCurve } from '../../protocol/thin-curve.ts';
+
 export interface Line {
   readonly name: string;
   readonly colour: string;
@@ -54,8 +56,12 @@ function range(values: readonly number[]): readonly [number, number] {
     : [low, high];
 }
 
-/** Evenly, the last one always. */
-function thinned<T>(points: readonly T[]): readonly T[] {
-  const every = Math.ceil(points.length / mostPoints);
-  return points.filter((_, index) => index % every === 0 || index === points.length - 1);
+function thinned(points: Line['points']): Line['points'] {
+  const kept = thinCurve(
+    points.length,
+    (index) => points[index][0],
+    (index) => points[index][1],
+    mostPoints,
+  );
+  return kept.map((index) => points[index]);
 }
