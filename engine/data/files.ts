@@ -13,6 +13,13 @@ export async function inspectPath(
   const absolute = resolve(path);
   try {
     const found = await stat(absolute);
+    if (!found.isFile() && !found.isDirectory()) {
+      throw new InputError(
+        'input.no_file',
+        `${path} is neither a file nor a folder, but a pipe or a device.`,
+        'Write what comes out of it to a file, and choose that.',
+      );
+    }
     return { path: absolute, name: basename(absolute), size: found.size, folder: found.isDirectory() };
   } catch (error) {
     throw explainAccess(error, path);
@@ -55,6 +62,13 @@ function explainAccess(error: unknown, path: string): unknown {
   }
   if (code === 'EACCES' || code === 'EPERM') {
     return new InputError('input.unreadable', `${path} may not be read.`, 'Give yourself permission to read it.');
+  }
+  if (code === 'ELOOP') {
+    return new InputError(
+      'input.unreadable',
+      `The links at ${path} lead in a circle.`,
+      'Choose the file or folder that they were to lead to.',
+    );
   }
   return error;
 }

@@ -1,9 +1,9 @@
 // What the command line refuses before it does anything: one line that names the cause, exit code 2, nothing written.
 
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -28,6 +28,19 @@ test('an empty path is refused, and not taken for none or for the folder one is 
   assert.match(await refusal(home, 'predict', '1', ''), /The argument PATH of predict is empty/);
   assert.match(await refusal(home, 'inspect', ''), /The argument PATH of inspect is empty/);
   assert.deepEqual(readdirSync(home), []);
+});
+
+test('links in a circle and pipes are called that, and not an internal error or an empty file', async (context) => {
+  const home = temporaryHome(context);
+  const [links, pipe] = [path.join(home, 'links.csv'), path.join(home, 'pipe.csv')];
+  symlinkSync('links.csv', links);
+  assert.match(await refusal(home, 'inspect', links), /The links at .*links\.csv lead in a circle\. Choose/);
+  if (process.platform === 'win32') return;
+  execFileSync('mkfifo', [pipe]);
+  assert.match(
+    await refusal(home, 'inspect', pipe),
+    /pipe\.csv is neither a file nor a folder, but a pipe or a device\./,
+  );
 });
 
 test('training on a table without a usable column names what was left out', async (context) => {
