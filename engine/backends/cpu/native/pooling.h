@@ -106,11 +106,14 @@ INLINE void pool_forward(const Call *call, const int mean) {
   see_windows(&p, mean ? 0 : -INFINITY, &w);
   const int start = share_start(p.planes, 1, call->thread, call->threads);
   const int end = share_start(p.planes, 1, call->thread + 1, call->threads);
+  Pairs pairs = see_pairs(&p);
+  pairs.x_end = operand(call, 0) + p.planes * plane;
+  pairs.end = operand(call, 1) + end * out_plane;
   for (int n = start; n < end; n++) {
     float *x = operand(call, 0) + n * plane, *y = operand(call, 1) + n * out_plane;
     if (halving || thirds || w.band_rows == 0) {
       if (halving) halve_plane(&p, x, y);
-      else if (thirds) pool_thirds(&p, x, y, call->scratch);
+      else if (thirds) pool_thirds(&p, &pairs, x, y);
       else pool_one_by_one(&p, x, mean, y);
       continue;
     }

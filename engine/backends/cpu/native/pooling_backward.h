@@ -218,9 +218,13 @@ static void max_pool_grad(const Call *call) {
   }
   const ptrdiff_t plane = (ptrdiff_t)p.height * p.width, out_plane = (ptrdiff_t)p.out_height * p.out_width;
   const int end = share_start(p.planes, 1, call->thread + 1, call->threads);
+  Pairs pairs = see_pairs(&p);
+  pairs.x_end = x + p.planes * plane;
+  pairs.dy_end = dy + p.planes * out_plane;
+  pairs.end = dx + end * plane;
   for (int n = share_start(p.planes, 1, call->thread, call->threads); n < end; n++) {
     if (halving) halve_plane_backward(&p, dy + n * out_plane, x + n * plane, dx + n * plane);
-    else pool_thirds_backward(&p, dy + n * out_plane, x + n * plane, dx + n * plane, call->scratch);
+    else pool_thirds_backward(&p, &pairs, dy + n * out_plane, x + n * plane, dx + n * plane, call->scratch);
   }
 }
 

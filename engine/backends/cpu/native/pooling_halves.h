@@ -20,7 +20,7 @@ static Pooling read_pooling(const Call *call, int first) {
 }
 
 /** The larger one; NaN where either is: training that has gone wrong has to show. */
-INLINE Vector larger(Vector a, Vector b) { return choose((b > a) | (b != b), b, a); }
+INLINE Vector larger(Vector a, Vector b) { return choose(b == b, largest(a, b), b); }
 
 static int is_halving(const Pooling *p) {
   return p->window_height == 2 && p->window_width == 2 && p->stride == 2 && p->padding == 0;

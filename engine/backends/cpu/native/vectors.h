@@ -30,22 +30,31 @@ typedef float FourInMemory __attribute__((vector_size(16), aligned(4), may_alias
 #define MIX(Indices, a, b, ...) __builtin_shuffle(a, b, (Indices){__VA_ARGS__})
 #endif
 
-/** Lanes of two vectors: a₀ b₀ a₁ b₁ … of their lower and upper halves; every other one of both, from the first or second on. */
+/**
+ * Lanes of two vectors: a₀ b₀ a₁ b₁ … of their lower and upper halves; every other one of both, from the first or second on;
+ * the last of a and all but the last of b; all but the first of a and the first of b.
+ */
 #if LANES == 16
 #define LOW_PAIRS 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define HIGH_PAIRS 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
 #define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define ODD_LANES 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#define LAST_FIRST 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
+#define SECOND_NEXT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
 #elif LANES == 8
 #define LOW_PAIRS 0, 8, 1, 9, 2, 10, 3, 11
 #define HIGH_PAIRS 4, 12, 5, 13, 6, 14, 7, 15
 #define EVEN_LANES 0, 2, 4, 6, 8, 10, 12, 14
 #define ODD_LANES 1, 3, 5, 7, 9, 11, 13, 15
+#define LAST_FIRST 7, 8, 9, 10, 11, 12, 13, 14
+#define SECOND_NEXT 1, 2, 3, 4, 5, 6, 7, 8
 #else
 #define LOW_PAIRS 0, 4, 1, 5
 #define HIGH_PAIRS 2, 6, 3, 7
 #define EVEN_LANES 0, 2, 4, 6
 #define ODD_LANES 1, 3, 5, 7
+#define LAST_FIRST 3, 4, 5, 6
+#define SECOND_NEXT 1, 2, 3, 4
 #endif
 
 INLINE Vector load(const float *from) { return *(const VectorInMemory *)from; }
@@ -100,9 +109,17 @@ INLINE Vector choose(IntVector mask, Vector a, Vector b) {
   return (Vector)((mask & (IntVector)a) | (~mask & (IntVector)b));
 }
 
-/** Where a is not a number, neither is the result: training that has gone wrong has to show. */
+/** Where a is not a number, neither is the result: training that has gone wrong has to show. GCC does not see the one instruction. */
+#if defined(__x86_64__) && !defined(__clang__) && LANES == 16
+INLINE Vector largest(Vector a, Vector b) { return __builtin_ia32_maxps512_mask(b, a, a, (int16_t)-1, 4); }
+INLINE Vector smallest(Vector a, Vector b) { return __builtin_ia32_minps512_mask(b, a, a, (int16_t)-1, 4); }
+#elif defined(__x86_64__) && !defined(__clang__) && LANES == 8
+INLINE Vector largest(Vector a, Vector b) { return __builtin_ia32_maxps256(b, a); }
+INLINE Vector smallest(Vector a, Vector b) { return __builtin_ia32_minps256(b, a); }
+#else
 INLINE Vector largest(Vector a, Vector b) { return choose(a < b, b, a); }
 INLINE Vector smallest(Vector a, Vector b) { return choose(a > b, b, a); }
+#endif
 INLINE Vector magnitude(Vector x) { return (Vector)((IntVector)x & 0x7fffffff); }
 INLINE Vector with_sign(Vector size, Vector sign) {
   return (Vector)(((IntVector)sign & (int32_t)0x80000000) | (IntVector)size);
