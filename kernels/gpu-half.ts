@@ -13,29 +13,44 @@ export function writtenSingly(passes: readonly GpuPass[], halves: ReadonlySet<st
   return new Set([...halves].filter((operand) => passes.some(({ writes }) => writes[operand] === 'f32')));
 }
 
-/**
- * The passes of a call some of whose operands are stored in 16 bits. `sizes`: elements of those; `single`: as `writtenSingly` says,
- * which the passes see as float32 under their own name.
- */
+/** Operands of a call that are stored in 16 bits. */
+export interface HalfOperands {
+  /** Elements of each. */
+  readonly sizes: ReadonlyMap<string, number>;
+  /** As `writtenSingly` says, which the passes see as float32 under their own name. */
+  readonly single: ReadonlySet<string>;
+  /** Words of its binding that come before the operand, where there are some. */
+  readonly firstWords: ReadonlyMap<string, number>;
+}
+
+/** The passes of a call some of whose operands are stored in 16 bits. */
 export function withHalves(
   passes: readonly GpuPass[],
-  sizes: ReadonlyMap<string, number>,
-  single: ReadonlySet<string>,
+  { sizes, single, firstWords }: HalfOperands,
   limits: GpuLimits,
 ): readonly GpuPass[] {
+  const shifted = [...single].find((operand) => firstWords.has(operand));
+  if (shifted !== undefined) throw new RangeError(`${shifted} is packed as a whole, and begins within its binding`);
   const packed = new Set([...sizes.keys()].filter((operand) => !single.has(operand)));
-  const rewritten = passes.map((pass) => readAndWriteWords(pass, packed));
+  const rewritten = passes.map((pass) => readAndWriteWords(pass, packed, firstWords));
   return [...rewritten, ...[...single].map((operand) => packPass(operand, sizes.get(operand)!, limits))];
 }
 
-function readAndWriteWords(pass: GpuPass, packed: ReadonlySet<string>): GpuPass {
+function readAndWriteWords(
+  pass: GpuPass,
+  packed: ReadonlySet<string>,
+  firstWords: HalfOperands['firstWords'],
+): GpuPass {
   const named = (of: Readonly<Record<string, WgslElement>>) => Object.entries(of).filter(([name]) => packed.has(name));
   const elements = new Map([...named(pass.reads), ...named(pass.writes)].map(([name, e]) => [variableName(name), e]));
+  const first = new Map([...firstWords].map(([name, words]) => [variableName(name), words]));
   if (elements.size === 0) return pass;
   const written = new Set(named(pass.writes).map(([name]) => variableName(name)));
   const words = (of: Readonly<Record<string, WgslElement>>): Record<string, WgslElement> =>
     Object.fromEntries(Object.entries(of).map(([name, element]) => [name, packed.has(name) ? 'u32' : element]));
-  const accessors = [...elements].map(([name, element]) => accessorsOf(name, element, written.has(name)));
+  const accessors = [...elements].map(([name, element]) =>
+    accessorsOf(name, element, written.has(name), first.get(name)),
+  );
   return {
     ...pass,
     label: `${pass.label}, 16 bits`,
@@ -54,21 +69,22 @@ const packFunction = `fn pack_half(v: vec2<f32>) -> u32 {
 }
 `;
 
-function accessorsOf(name: string, element: WgslElement, written: boolean): string {
+function accessorsOf(name: string, element: WgslElement, written: boolean, first = 0): string {
+  const from = first > 0 ? `${first}u + ` : '';
   if (element === 'vec4<f32>') {
     const read = `fn half_read_${name}(i: u32) -> vec4<f32> {
-  return vec4<f32>(unpack2x16float(${name}[2u * i]), unpack2x16float(${name}[2u * i + 1u]));
+  return vec4<f32>(unpack2x16float(${name}[${from}2u * i]), unpack2x16float(${name}[${from}2u * i + 1u]));
 }
 `;
     const write = `fn half_write_${name}(i: u32, v: vec4<f32>) {
-  ${name}[2u * i] = pack_half(v.xy);
-  ${name}[2u * i + 1u] = pack_half(v.zw);
+  ${name}[${from}2u * i] = pack_half(v.xy);
+  ${name}[${from}2u * i + 1u] = pack_half(v.zw);
 }
 `;
     return written ? read + write : read;
   }
   return `fn half_read_${name}(i: u32) -> f32 {
-  let pair = unpack2x16float(${name}[i >> 1u]);
+  let pair = unpack2x16float(${name}[${from}(i >> 1u)]);
   return select(pair.x, pair.y, (i & 1u) == 1u);
 }
 `;

@@ -25,6 +25,7 @@ export function optimizerPass(
   const { count, decayCount, weightDecay, clip, chunks } = params;
   const view = elementwiseView(count, context.limits);
   const scaled = context.has('scaling');
+  const copies = context.has('copies');
   const clips = context.has('partials') && chunks > 0;
   const { parameters, pass } = clips ? sumArguments(context) : { parameters: '', pass: '' };
   // Every workgroup adds the partial sums up anew: they are few, and it saves a dispatch.
@@ -50,7 +51,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   var p = parameters[i];
   let g = gradient[i] * scale;
   ${rule.update}
-  parameters[i] = p;
+  parameters[i] = p;${copies ? ' copies[i] = p;' : ''}
 }
 `;
   return {
@@ -61,7 +62,9 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
       ...(clips ? { partials: 'f32' as const } : {}),
       ...(scaled ? { scaling: 'f32' as const } : {}),
     },
-    writes: Object.fromEntries(['parameters', ...rule.state].map((operand) => [operand, view.element])),
+    writes: Object.fromEntries(
+      ['parameters', ...rule.state, ...(copies ? ['copies'] : [])].map((operand) => [operand, view.element]),
+    ),
     usesStep: true,
     usesSubgroups: clips && context.subgroups,
     code,

@@ -19,6 +19,29 @@ export function toHalf(value: number): number {
   return sign | (fraction + (fraction >= 1024 ? (exponent + largestExponent - 1) << 10 : 0));
 }
 
+/** `toHalf` of many: by the bits of float32, an order of magnitude faster. */
+export function toHalves(values: Float32Array): Uint16Array {
+  const halves = new Uint16Array(values.length);
+  const number = new Float32Array(1);
+  const word = new Uint32Array(number.buffer);
+  for (let i = 0; i < values.length; i++) {
+    number[0] = values[i];
+    const sign = (word[0] >>> 16) & 0x8000;
+    const size = word[0] & 0x7fffffff;
+    if (size > 0x7f800000) halves[i] = notANumberBits;
+    // 65520
+    else if (size >= 0x477ff000) halves[i] = sign | infinityBits;
+    // 2⁻¹⁴: thirteen bits of the fraction go, and 112 of the exponent.
+    else if (size >= 0x38800000) halves[i] = sign | ((size - 0x38000000 + 0xfff + ((size >>> 13) & 1)) >>> 13);
+    else {
+      // The sum rounds to a multiple of 2⁻²⁴, which are the last bits of a number from 0.5 on.
+      number[0] = Math.abs(values[i]) + 0.5;
+      halves[i] = sign | (word[0] - 0x3f000000);
+    }
+  }
+  return halves;
+}
+
 /** The number that these 16 bits stand for. */
 export function fromHalf(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;

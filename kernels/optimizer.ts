@@ -30,6 +30,9 @@ export const optimizerState = (name: string): Operand<OptimizerParameter> => ({
   inPlace: true,
 });
 
+/** Parameters once more, for a place that stores them in 16 bits. */
+export const copiesOfParameters: Operand<OptimizerParameter> = { ...optimizerState('copies'), optional: true };
+
 /** State that is a running mean of squares, so never negative. */
 export const squaredState = (name: string): Operand<OptimizerParameter> => ({
   ...optimizerState(name),

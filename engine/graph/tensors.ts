@@ -10,6 +10,7 @@ import type { ElementType } from '../../kernels/contract.ts';
  * needs a table for them); `step.shares` [stepCapacity,2]: how a part of a batch adds to the gradient; `step.join` [1,2]: how the sum of another device does, which lies in `gradients.of@1` and so on; `step.scalars` [stepCapacity,4]; `step.counters` u32 [stepCapacity];
  * `ring.loss` [stepCapacity]; `ring.outputs` [outputRows,outputs]: the model's outputs of a predict submit, step after step;
  * `parameters`, `gradients`, `gradients.sum` (of the parts of a batch) and the states of the optimizer: all parameters in one slot each, of the same layout;
+ * `parameters.half`: the parameters once more in 16 bits, of the same layout, which the update writes beside them and products read;
  * `loss.weights`: weights of the classes in the loss; `loss.scale` [1]: what the loss's gradient is multiplied by where gradients are stored in 16 bits, `optimizer.scaling` [5]: what is
  * known of it (kernels/loss_scale). Where parameters have learning rates of their own, `parameters@1` is the band of
  * those with the second factor, and so are gradients and states; `step.scalars@1` the table of their steps.
@@ -26,6 +27,7 @@ export const reservedTensors = [
   'ring.loss',
   'ring.outputs',
   'parameters',
+  'parameters.half',
   'gradients',
   'gradients.sum',
   'optimizer.mean',
@@ -40,7 +42,11 @@ export const reservedTensors = [
 
 /** Tensors with bands for groups of parameters. */
 type BandedTensor =
-  'parameters' | 'gradients' | 'gradients.sum' | `optimizer.${'mean' | 'variance' | 'square' | 'velocity'}`;
+  | 'parameters'
+  | 'parameters.half'
+  | 'gradients'
+  | 'gradients.sum'
+  | `optimizer.${'mean' | 'variance' | 'square' | 'velocity'}`;
 
 /** Where the sum of another device's gradients lies until it is added. */
 export const gradientsOf = (device: number): `gradients.of@${number}` => `gradients.of@${device}`;

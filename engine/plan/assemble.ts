@@ -1,6 +1,7 @@
 // From lowered programs to a plan: every operand gets a place in memory. Programs run one at a time, so their scratch values
 // share one pool.
 
+import { elementBytes } from '../../kernels/contract.ts';
 import { kernels, type KernelName } from '../../kernels/registry.ts';
 import type { ValueId } from '../graph/graph.ts';
 import { sizeOf, type LoweredCall, type LoweredOperand } from '../graph/op.ts';
@@ -27,14 +28,20 @@ export function assemblePlan(
       const { shape } = program.graph.values[operand];
       const value = program.storage.get(operand) ?? operand;
       const tensor = program.named.get(value);
-      if (tensor !== undefined) return { ...placeOf(layout, tensor), shape };
+      if (tensor !== undefined) {
+        const placed = { ...placeOf(layout, tensor), shape };
+        return program.copied?.has(value) ? { ...placed, slot: placeOf(layout, 'parameters.half').slot } : placed;
+      }
       return { slot: firstScratch + scratch[i].get(value)!, offset: 0, shape };
     };
     const saved = ({ inputs, outputs }: LoweredCall): number =>
       [...inputs, ...outputs].reduce<number>((sum, operand) => {
-        if (operand === null || !isValue(operand)) return sum;
+        if (operand === null) return sum;
+        // The kernels of the update count no copies of weights: this is what one writes of them.
+        if (!isValue(operand)) return sum - ('tensor' in operand ? bytesOfCopies(layout, operand.tensor) : 0);
         const value = program.storage.get(operand) ?? operand;
-        if (!program.halves?.has(value) || program.named.has(value)) return sum;
+        const half = program.named.has(value) ? program.copied : program.halves;
+        if (!half?.has(value)) return sum;
         return sum + 2 * sizeOf(program.graph.values[value].shape);
       }, 0);
     return [program.name, finishProgram(program, place, saved)] as const;
@@ -67,6 +74,11 @@ function placeOf(layout: Layout, tensor: string): CallOperand {
   return { slot, offset, shape };
 }
 
+function bytesOfCopies({ tensors }: Layout, tensor: string): number {
+  const { slot, shape, type } = tensors[tensor];
+  return slot === tensors['parameters.half']?.slot ? elementBytes[type] * sizeOf(shape) : 0;
+}
+
 function finishProgram(
   { name, batch, calls }: LoweredProgram,
   place: (operand: LoweredOperand) => CallOperand | null,
@@ -80,7 +92,7 @@ function finishProgram(
     const less = saved(call);
     bytes += cost.bytes - less;
     const placed = { ...call, inputs: call.inputs.map(place), outputs: call.outputs.map(place) };
-    return less > 0 ? { ...placed, saved: less } : placed;
+    return less !== 0 ? { ...placed, saved: less } : placed;
   });
   return { name, batch, calls: finished, flops, bytes };
 }

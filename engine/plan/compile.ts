@@ -11,7 +11,7 @@ import type { ResolvedModel } from '../model/resolve.ts';
 import { shortenedModel } from '../model/shortened.ts';
 import { lossScaleTensors, optimizerCalls, optimizerStateNames, partialsTensor, scalingTensor } from './optimizer.ts';
 import { joinProgram, programName, stillProgram, updateProgram, type Plan } from './plan.ts';
-import { halfValues } from './storage.ts';
+import { copiedParameters, copiesWeights, halfValues } from './storage.ts';
 import {
   buildEvaluationGraph,
   buildPredictionGraph,
@@ -111,8 +111,13 @@ export function nameTensors(options: PlanOptions, slots: ParameterSlots, trainin
     layout.add(name, [slots.get('f32')!.count], 'persistent');
   }
   const parameters = slots.get('f32')!;
+  if (copiesWeights(options)) layout.add('parameters.half', [parameters.count], 'persistent', 'f16');
   if (parameters.groups.length > 1) {
-    const moved = ['parameters', options.parts ? 'gradients.sum' : 'gradients'] as const;
+    const moved = [
+      'parameters',
+      ...(copiesWeights(options) ? (['parameters.half'] as const) : []),
+      options.parts ? 'gradients.sum' : 'gradients',
+    ] as const;
     for (const name of [...moved, ...optimizerStateNames(options.training.optimizer)])
       layout.addBands(name, parameters);
     parameters.groups.slice(1).forEach((_, i) => layout.add(scalarsName(i + 1), [stepCapacity, 4], 'step'));
@@ -162,7 +167,7 @@ function lowerParts(
   const sizes = partSizes(parts, trainBatches);
   const gradients = sizes.map((size) => lowerPart(options, slots, { size, largest: sizes[0] }));
   const nothing = { ...gradients[0], named: new Map(), storage: new Map() };
-  const calls = optimizerCalls({ ...options, gradients: 'gradients.sum' }, layout);
+  const calls = optimizerCalls({ ...options, gradients: 'gradients.sum', copies: copiesWeights(options) }, layout);
   const joins = otherDevices(options).map((device) => {
     return { ...nothing, name: joinProgram(device), batch: 0, calls: [joinCall(layout, device)] };
   });
@@ -212,5 +217,7 @@ function lowerGradients(options: PlanOptions, name: string, batch: number): Lowe
   if (other) throw new GraphError(`no optimizer trains parameters of type ${other.type}: ${other.name}`);
   const { graph, gradients } = buildTrainingGraph(options, batch);
   const lowered = placeGradients(lowerProgram(name, batch, graph), model.parameters, gradients);
-  return options.halfStorage ? { ...lowered, halves: halfValues(graph, batch, [...gradients.values()]) } : lowered;
+  if (!options.halfStorage) return lowered;
+  const halves = halfValues(graph, batch, [...gradients.values()]);
+  return { ...lowered, halves, ...(copiesWeights(options) ? { copied: copiedParameters(graph) } : {}) };
 }

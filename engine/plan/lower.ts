@@ -19,6 +19,8 @@ export interface LoweredProgram {
   readonly named: ReadonlyMap<ValueId, string>;
   /** Stored values that take 16 bits; absent: none. */
   readonly halves?: ReadonlySet<ValueId>;
+  /** Parameters that are read from their copies in 16 bits; absent: none. */
+  readonly copied?: ReadonlySet<ValueId>;
 }
 
 export const isValue = (operand: LoweredOperand): operand is ValueId => typeof operand === 'number';

@@ -34,6 +34,8 @@ export interface UpdateOptions extends Pick<StepOptions, 'stepCapacity' | 'halfS
   readonly training: Pick<TrainingSpec, 'optimizer' | 'clipNorm' | 'schedule'>;
   /** Which gradients it reads: `gradients` unless told otherwise. */
   readonly gradients?: 'gradients' | 'gradients.sum';
+  /** It writes parameters a second time, in 16 bits. */
+  readonly copies?: boolean;
 }
 
 /** The update: one call for each factor of the learning rate; the gradient's norm before, where it is clipped or may be infinite. */
@@ -68,7 +70,7 @@ export function optimizerCalls(options: UpdateOptions, { count, groups }: Parame
 
 /** `band`: number of the group; null = all parameters. */
 function updateCall(
-  { training, stepCapacity: steps, halfStorage, gradients = 'gradients' }: UpdateOptions,
+  { training, stepCapacity: steps, halfStorage, gradients = 'gradients', copies }: UpdateOptions,
   { rate, count, decayCount }: ParameterGroup,
   band: number | null,
 ): LoweredCall {
@@ -79,6 +81,7 @@ function updateCall(
   const scaling = halfStorage ? reserved(scalingTensor.name) : null;
   const inputs = [named(gradients), reserved(scalarsName(band ?? 0)), partials, scaling];
   const parameters = named('parameters');
+  const copied = copies ? named('parameters.half') : null;
   const shared = { count, decayCount };
   const tail = { weightDecay: optimizer.weightDecay, clip: clipNorm, chunks: normChunks, steps };
   switch (optimizer.name) {
@@ -88,7 +91,7 @@ function updateCall(
       return {
         kernel: 'adam',
         inputs,
-        outputs: [parameters, first, second],
+        outputs: [parameters, first, second, copied],
         params: {
           ...shared,
           beta1: optimizer.beta1,
@@ -106,14 +109,14 @@ function updateCall(
       return {
         kernel: 'sgd',
         inputs,
-        outputs: [parameters, first],
+        outputs: [parameters, first, copied],
         params: { ...shared, momentum: optimizer.momentum, nesterov: optimizer.nesterov ? 1 : 0, ...tail },
       };
     case 'rmsprop':
       return {
         kernel: 'rmsprop',
         inputs,
-        outputs: [parameters, first, second],
+        outputs: [parameters, first, second, copied],
         params: {
           ...shared,
           alpha: optimizer.alpha,

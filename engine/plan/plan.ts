@@ -38,7 +38,7 @@ export interface Call {
   readonly inputs: readonly (CallOperand | null)[];
   readonly outputs: readonly (CallOperand | null)[];
   readonly params: Readonly<Record<string, number>>;
-  /** Bytes that it moves less than its contract says, as operands are stored in 16 bits. */
+  /** Bytes that it moves less than its contract says, as operands are stored in 16 bits; of an update that writes copies of weights: less than none. */
   readonly saved?: number;
 }
 
@@ -89,6 +89,13 @@ export interface Plan {
   readonly stepCapacity: number;
   /** Names of the tensors a checkpoint holds. */
   readonly checkpoint: readonly string[];
+}
+
+/** Where the copy in 16 bits of a tensor lies: a plan that has copies has one of each parameter, which whoever writes them writes too. */
+export function copyOf({ tensors }: Plan, name: string): TensorPlace | null {
+  const copies = tensors['parameters.half'];
+  const place = tensors[name];
+  return copies && place.slot === tensors['parameters'].slot ? { ...place, slot: copies.slot, type: 'f16' } : null;
 }
 
 /** What a step of a program or sequence consists of, and how many rows of the step tables it takes; null: there is none. */

@@ -1,6 +1,6 @@
 // Which values of a program are stored in 16 bits (`precision: mixed16`): what layers make of a batch on the way forward and its gradients
-// on the way back, which is what a step keeps and moves most of. All else stays float32: parameters, their gradients and the optimizer,
-// sums over the batch, statistics, rows and their codes, losses and what they read. Gradients are those of the loss times a scale that
+// on the way back, which is what a step keeps and moves most of; and where a step is in parts a copy of the weights that
+// products read, which the update writes beside them. All else stays float32: the parameters that are trained, their gradients and the optimizer, sums over the batch, statistics, rows and their codes, losses and what they read. Gradients are those of the loss times a scale that
 // keeps them within 16 bits (kernels/loss_scale).
 
 import { storageOf } from '../graph/segments.ts';
@@ -27,6 +27,14 @@ const sums: ReadonlySet<OpName> = new Set([
   'gather_grad',
   'embedding_grad',
   'token_embedding_grad',
+] as const);
+/** What reads weights from their copies: the factors of products, forward and backward. */
+const products: ReadonlySet<OpName> = new Set([
+  'dense',
+  'dense_input_grad',
+  'conv2d',
+  'conv2d_input_grad',
+  'matmul',
 ] as const);
 const notLayers: ReadonlySet<string> = new Set(['data', 'input', 'loss']);
 
@@ -57,6 +65,36 @@ export function halfValues(graph: Graph, batch: number, gradients: readonly Valu
   }
   for (const gradient of gradients) halves.delete(stored(gradient));
   return halves;
+}
+
+/**
+ * Whether weights have copies in 16 bits: where a step is in parts. Each part reads them twice, which copies save 4 bytes a weight of, while
+ * the update writes 2 once; a step that is one program would save 2 in all, for 2 bytes of memory a weight.
+ */
+export const copiesWeights = ({
+  halfStorage,
+  parts,
+}: {
+  readonly halfStorage?: boolean;
+  readonly parts?: unknown;
+}): boolean => halfStorage === true && parts !== undefined;
+
+/**
+ * Parameters that are read from `parameters.half`: matrices and filters that nothing but products reads. Biases, norms and tables are read
+ * as they are.
+ */
+export function copiedParameters(graph: Graph): ReadonlySet<ValueId> {
+  const stored = storageOf(graph);
+  const copied = new Set<ValueId>();
+  for (const { op, outputs } of graph.nodes) {
+    const { shape, type } = graph.values[outputs[0]];
+    if (op === 'parameter' && shape.length > 1 && type === 'f32') copied.add(outputs[0]);
+  }
+  for (const { op, inputs } of graph.nodes) {
+    if (ops[op].alias || products.has(op)) continue;
+    for (const input of inputs) if (input !== null) copied.delete(stored(input));
+  }
+  return copied;
 }
 
 /** A product of two matrices whose rows are the batch gives one of parameters. */

@@ -67,10 +67,13 @@ function verifyOperand(plan: Plan, call: Call, operand: Operand, ref: CallOperan
   if (!slot) throw new PlanError(`${what} names slot ${ref.slot}, which does not exist`);
   const type = operand.type ?? 'f32';
   // Numbers of 16 bits are another way to store float32 between two calls.
-  const stored = slot.type === 'f16' && slot.kind === 'scratch' ? 'f32' : slot.type;
+  const copies = ref.slot === plan.tensors['parameters.half']?.slot;
+  const stored = slot.type === 'f16' && (slot.kind === 'scratch' || copies) ? 'f32' : slot.type;
   if (stored !== type) throw new PlanError(`${what} is ${type}, its slot “${slot.label}” ${slot.type}`);
-  if ((ref.offset * elementBytes[slot.type]) % alignmentBytes !== 0) {
-    throw new PlanError(`${what} starts at element ${ref.offset}, no multiple of ${alignmentBytes} bytes`);
+  // Copies lie where the weights do, at half as many bytes.
+  const alignment = copies ? alignmentBytes / 2 : alignmentBytes;
+  if ((ref.offset * elementBytes[slot.type]) % alignment !== 0) {
+    throw new PlanError(`${what} starts at element ${ref.offset}, no multiple of ${alignment} bytes`);
   }
   const declared = operand.shape(call.params);
   if (!ref.shape) throw new PlanError(`${what} has no shape`);

@@ -2,7 +2,7 @@
 // "Decoupled Weight Decay Regularization", ICLR 2019; the arithmetic follows PyTorch's.
 
 import { defineKernel } from '../contract.ts';
-import { optimizerInputs, optimizerState, squaredState } from '../optimizer.ts';
+import { copiesOfParameters, optimizerInputs, optimizerState, squaredState } from '../optimizer.ts';
 
 const usual = {
   beta1: 0.9,
@@ -23,7 +23,7 @@ export const kernel = defineKernel({
     'variance ← β₂·variance + (1 − β₂)·g²; p ← p − lr/(1 − β₁ᵗ)·mean/(√(variance/(1 − β₂ᵗ)) + epsilon). ' +
     'With `scheduled` weightDecay counts scalars[step, 3] times. Decay acts on the first decayCount elements; scale = f·min(1, clip/(f·√Σpartials + 1e-6)), f without partials; f = scaling[2], 1 without, and 0: nothing changes.',
   inputs: optimizerInputs,
-  outputs: [optimizerState('parameters'), optimizerState('mean'), squaredState('variance')],
+  outputs: [optimizerState('parameters'), optimizerState('mean'), squaredState('variance'), copiesOfParameters],
   params: {
     count: 'i32',
     decayCount: 'i32',
@@ -42,7 +42,7 @@ export const kernel = defineKernel({
   tolerance: { relative: 1e-6, absolute: 1e-7, why: 'a dozen roundings an element' },
   cases: [
     { params: { ...usual, count: 1, decayCount: 0 }, absent: ['partials', 'scaling'] },
-    { params: { ...usual, count: 3457, decayCount: 0 }, absent: ['partials', 'scaling'] },
+    { params: { ...usual, count: 3457, decayCount: 0 }, absent: ['partials', 'scaling', 'copies'] },
     {
       params: { ...usual, count: 67, decayCount: 53, weightDecay: 0.1, steps: 3 },
       absent: ['partials', 'scaling'],
@@ -55,11 +55,11 @@ export const kernel = defineKernel({
     },
     {
       params: { ...usual, count: 70, decayCount: 66, weightDecay: 0.5, decoupled: 1, scheduled: 1 },
-      absent: ['partials', 'scaling'],
+      absent: ['partials', 'scaling', 'copies'],
     },
     { params: { ...usual, count: 1031, decayCount: 17, weightDecay: 0.1 }, absent: ['partials'] },
     { params: { ...usual, count: 67, decayCount: 53, weightDecay: 0.1, clip: 1, chunks: 7, steps: 3 } },
-    { params: { ...usual, count: 1030, decayCount: 53, clip: 1, chunks: 7 }, absent: ['scaling'] },
+    { params: { ...usual, count: 1030, decayCount: 53, clip: 1, chunks: 7 }, absent: ['scaling', 'copies'] },
     { params: { ...usual, count: 29, decayCount: 5, weightDecay: 0.01, clip: 0.5, chunks: 64 } },
   ],
 });

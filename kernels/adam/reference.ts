@@ -22,4 +22,5 @@ export const reference: Reference<ParameterOf<typeof kernel>> = (inputs, outputs
     const deviation = Math.sqrt(variance[i] / varianceCorrection) + epsilon;
     parameters[i] -= ((learningRate / meanCorrection) * mean[i]) / deviation;
   }
+  outputs.copies?.set(parameters);
 };

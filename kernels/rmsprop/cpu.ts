@@ -1,7 +1,7 @@
 // AssemblyScript: RMSprop, one pass over parameters, gradient and state; threads share the elements.
 
 import { multiplyAdd } from '../shared/math';
-import { decayLanes, gradientScale, isSkipped, stepScalar } from '../shared/optimizer';
+import { decayLanes, gradientScale, isSkipped, stepScalar, writeCopies } from '../shared/optimizer';
 import { integer, LINE, pointer, read, real, shareStart, write } from '../shared/vectors';
 
 export function rmsprop(args: usize, thread: i32, threads: i32, step: i32): void {
@@ -11,19 +11,20 @@ export function rmsprop(args: usize, thread: i32, threads: i32, step: i32): void
   const parameters = pointer(args, 4);
   const square = pointer(args, 5);
   const velocity = pointer(args, 6);
-  const count = integer(args, 7);
-  const decayCount = integer(args, 8);
-  const alpha = real(args, 9);
+  const count = integer(args, 8);
+  const decayCount = integer(args, 9);
+  const alpha = real(args, 10);
   const keepSquare = f32x4.splat(alpha);
   const newSquare = f32x4.splat(1 - alpha);
-  const epsilon = f32x4.splat(real(args, 10));
-  const momentum = f32x4.splat(real(args, 11));
-  const decay = f32x4.splat(real(args, 12));
-  const scale = f32x4.splat(gradientScale(scaling, pointer(args, 2), integer(args, 14), real(args, 13)));
+  const epsilon = f32x4.splat(real(args, 11));
+  const momentum = f32x4.splat(real(args, 12));
+  const decay = f32x4.splat(real(args, 13));
+  const scale = f32x4.splat(gradientScale(scaling, pointer(args, 2), integer(args, 15), real(args, 14)));
   const stepSize = f32x4.splat(-stepScalar(pointer(args, 1), step, 0));
 
+  const start = shareStart(count, LINE, thread, threads);
   const end = shareStart(count, LINE, thread + 1, threads);
-  for (let i = shareStart(count, LINE, thread, threads); i < end; i += 4) {
+  for (let i = start; i < end; i += 4) {
     const lanes = end - i;
     const p = read(parameters, i, lanes);
     let g = f32x4.mul(read(gradient, i, lanes), scale);
@@ -37,4 +38,5 @@ export function rmsprop(args: usize, thread: i32, threads: i32, step: i32): void
     }
     write(parameters, i, multiplyAdd(stepSize, update, p), lanes);
   }
+  writeCopies(pointer(args, 7), parameters, start, end);
 }

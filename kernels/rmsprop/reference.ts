@@ -22,4 +22,5 @@ export const reference: Reference<ParameterOf<typeof kernel>> = (inputs, outputs
     }
     parameters[i] -= learningRate * update;
   }
+  outputs.copies?.set(parameters);
 };

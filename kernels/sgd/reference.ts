@@ -20,4 +20,5 @@ export const reference: Reference<ParameterOf<typeof kernel>> = (inputs, outputs
     }
     parameters[i] -= learningRate * slope;
   }
+  outputs.copies?.set(parameters);
 };

@@ -1,6 +1,6 @@
 // AssemblyScript: what the optimizer kernels share.
 
-import { at, read, sumLanes } from './vectors';
+import { at, read, sumLanes, write } from './vectors';
 
 /** Of `scaling` (kernels/loss_scale): the factor of gradients, 0 where the step is skipped, and the first bias correction. */
 const FACTOR = 2;
@@ -40,4 +40,10 @@ export function stepScalar(scalars: usize, step: i32, index: i32): f32 {
 @inline
 export function decayLanes(decay: v128, lanes: i32): v128 {
   return v128.and(decay, i32x4.lt_s(i32x4(0, 1, 2, 3), i32x4.splat(lanes)));
+}
+
+/** Writes the parameters from `start` to before `end` a second time, if there is a place for them. */
+export function writeCopies(copies: usize, parameters: usize, start: i32, end: i32): void {
+  if (copies == 0) return;
+  for (let i = start; i < end; i += 4) write(copies, i, read(parameters, i, end - i), end - i);
 }

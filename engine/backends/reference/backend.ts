@@ -5,7 +5,7 @@ import { elementCount, type Operand } from '../../../kernels/contract.ts';
 import { fromHalf, toHalf } from '../../../kernels/half.ts';
 import { references } from '../../../kernels/references.ts';
 import { kernels, type KernelName } from '../../../kernels/registry.ts';
-import { stepOf, type Call, type Plan, type SlotRef } from '../../plan/plan.ts';
+import { copyOf, stepOf, type Call, type Plan, type SlotRef } from '../../plan/plan.ts';
 import type { Backend, Executable } from '../backend.ts';
 import { fromHost, type HostArray, toHost } from '../host-arrays.ts';
 import { Pace } from '../pace.ts';
@@ -43,7 +43,10 @@ export class ReferenceExecutable implements Executable {
   }
 
   write(tensor: string, data: HostArray, offset = 0): void {
-    this.values(tensor).set(fromHost(this.#plan.tensors[tensor].type, data), offset);
+    const values = fromHost(this.#plan.tensors[tensor].type, data);
+    this.values(tensor).set(values, offset);
+    const copy = copyOf(this.#plan, tensor);
+    if (copy) this.#slots[copy.slot].set(fromHost('f16', toHost('f16', values)), copy.offset + offset);
   }
 
   async read(tensor: string, offset = 0, length?: number): Promise<HostArray> {

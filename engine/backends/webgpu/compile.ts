@@ -10,7 +10,15 @@ import { bindingsOf, checkBindings, operandSize, type Range } from './bindings.t
 import type { PlanBuffers } from './buffers.ts';
 import { limitError } from './failure.ts';
 import type { PipelineCache } from './pipelines.ts';
-import { type DeviceTraits, gpuContext, halvesOf, kernelOf, placeTemporaries, singlesOf } from './sizes.ts';
+import {
+  type DeviceTraits,
+  gpuContext,
+  halvesOf,
+  kernelOf,
+  offsetAlignment,
+  placeTemporaries,
+  singlesOf,
+} from './sizes.ts';
 
 /** One dispatch, ready to be encoded. */
 export interface Dispatch {
@@ -75,11 +83,12 @@ async function compileCall(
   const gpu = gpuContext(call, context.traits);
   const halves = halvesOf(call, buffers.types);
   const singles = singlesOf(call, gpu, halves);
-  const ranges = rangesOf(call, buffers, gpu, halves, singles);
+  const { ranges, firstWords } = rangesOf(call, buffers, gpu, halves, singles);
   const params = storedParams(call);
   const build = (variant: string | undefined): Promise<readonly Dispatch[]> => {
     const passes = kernel.passes(params, gpu, variant);
-    const stored = halves.size === 0 ? passes : withHalves(passes, halves, singles, gpu.limits);
+    const stored =
+      halves.size === 0 ? passes : withHalves(passes, { sizes: halves, single: singles, firstWords }, gpu.limits);
     return Promise.all(stored.map((pass) => compilePass(pass, ranges, buffers, context, where)));
   };
   const variants = kernel.variants?.(params, gpu) ?? [];
@@ -114,29 +123,34 @@ async function compilePass(
   return { label: pass.label, pipeline, bindGroup, usesStep, workgroups: pass.workgroups };
 }
 
-/** Where a call's operands and temporaries lie. */
+/** Where a call's operands and temporaries lie; `firstWords`: of those in 16 bits, the word of their range they begin with, if not the first. */
 function rangesOf(
   call: Call,
   buffers: PlanBuffers,
   context: GpuContext,
   halves: ReadonlyMap<string, number>,
   singles: ReadonlySet<string>,
-): ReadonlyMap<string, Range> {
+): { readonly ranges: ReadonlyMap<string, Range>; readonly firstWords: ReadonlyMap<string, number> } {
   const contract = kernels[call.kernel as KernelName];
   const ranges = new Map<string, Range>();
+  const firstWords = new Map<string, number>();
   const operands = [...contract.inputs, ...contract.outputs];
   [...call.inputs, ...call.outputs].forEach((ref, index) => {
     if (!ref) return;
     const operand: Operand = operands[index];
     const type = halves.has(operand.name) ? 'f16' : (operand.type ?? 'f32');
+    const start = ref.offset * elementBytes[type];
+    // Half an alignment before a copy of a weight lies the end of another's: accesses begin that much further.
+    const before = start % offsetAlignment;
+    if (before > 0) firstWords.set(operand.name, before / 4);
     ranges.set(singles.has(operand.name) ? packedName(operand.name) : operand.name, {
       buffer: buffers.slots[ref.slot],
-      offset: ref.offset * elementBytes[type],
-      size: operandSize(operand, call.params, type),
+      offset: start - before,
+      size: before + operandSize(operand, call.params, type),
     });
   });
   for (const [name, range] of placeTemporaries(call, context, halves).places) {
     ranges.set(name, { buffer: buffers.temporary, ...range });
   }
-  return ranges;
+  return { ranges, firstWords };
 }

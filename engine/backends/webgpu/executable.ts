@@ -2,7 +2,8 @@
 // caller prepares the next.
 
 import { elementBytes, elementCount } from '../../../kernels/contract.ts';
-import { stepOf, type Plan, type StepPart, type TensorPlace } from '../../plan/plan.ts';
+import { toHalves } from '../../../kernels/half.ts';
+import { copyOf, stepOf, type Plan, type StepPart, type TensorPlace } from '../../plan/plan.ts';
 import type { Executable } from '../backend.ts';
 import { type HostArray, hostView } from '../host-arrays.ts';
 import { Pace } from '../pace.ts';
@@ -95,7 +96,14 @@ export class WebgpuExecutable implements Executable {
 
   write(tensor: string, data: HostArray, offset = 0): void {
     this.#watch.check();
-    const { buffer, start, size } = this.#locate(tensor, offset, data.length);
+    const place = this.#place(tensor);
+    this.#writeTo(tensor, place, data, offset);
+    const copy = copyOf(this.#plan, tensor);
+    if (copy) this.#writeTo(tensor, copy, toHalves(data as Float32Array), offset);
+  }
+
+  #writeTo(tensor: string, place: TensorPlace, data: HostArray, offset: number): void {
+    const { buffer, start, size } = this.#locate(tensor, place, offset, data.length);
     if (data.BYTES_PER_ELEMENT !== size) {
       throw new TypeError(`${tensor} has elements of ${size} bytes, the data of ${data.BYTES_PER_ELEMENT}`);
     }
@@ -114,7 +122,7 @@ export class WebgpuExecutable implements Executable {
     this.#watch.check();
     const place = this.#place(tensor);
     const elements = length ?? elementCount(place.shape) - offset;
-    const { buffer, start, size } = this.#locate(tensor, offset, elements);
+    const { buffer, start, size } = this.#locate(tensor, place, offset, elements);
     const before = start & 3;
     const bytes = Math.ceil((before + elements * size) / 4) * 4;
     const words = elements === 0 ? new ArrayBuffer(0) : await this.#reader.read(buffer, start - before, bytes);
@@ -236,8 +244,7 @@ export class WebgpuExecutable implements Executable {
     return place;
   }
 
-  #locate(tensor: string, offset: number, length: number) {
-    const place = this.#place(tensor);
+  #locate(tensor: string, place: TensorPlace, offset: number, length: number) {
     const elements = elementCount(place.shape);
     if (offset < 0 || offset + length > elements) {
       throw new RangeError(`${tensor} has ${elements} elements, not ${length} from ${offset} on`);

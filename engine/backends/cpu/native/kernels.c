@@ -172,21 +172,23 @@ static void adam(const Call *call) {
   const float *gradient = operand(call, 0);
   const float *scalars = operand(call, 1) + 4 * (ptrdiff_t)call->step;
   float *parameters = operand(call, 4), *mean = operand(call, 5), *variance = operand(call, 6);
-  const int count = integer(call, 7), decay_count = integer(call, 8);
-  const float decay = real(call, 12) * (integer(call, 17) ? scalars[3] : 1);
-  const int decoupled = integer(call, 13);
+  float *copies = operand(call, 7);
+  const int count = integer(call, 8), decay_count = integer(call, 9);
+  const float decay = real(call, 13) * (integer(call, 18) ? scalars[3] : 1);
+  const int decoupled = integer(call, 14);
   AdamStep step = {
-      .scale = gradient_scale(scaling, operand(call, 2), integer(call, 15), real(call, 14)),
-      .beta1 = real(call, 9),
-      .beta2 = real(call, 10),
-      .epsilon = real(call, 11),
+      .scale = gradient_scale(scaling, operand(call, 2), integer(call, 16), real(call, 15)),
+      .beta1 = real(call, 10),
+      .beta2 = real(call, 11),
+      .epsilon = real(call, 12),
       .step_size = -scalars[0] / (scaling ? scaling[3] : scalars[1]),
       .correction = 1 / sqrtf(scaling ? scaling[4] : scalars[2]),
       .gradient_decay = decoupled ? 0 : decay,
       .parameter_decay = decoupled ? -scalars[0] * decay : 0,
   };
-  int start = share_start(count, 16, call->thread, call->threads);
+  const int begin = share_start(count, 16, call->thread, call->threads);
   const int end = share_start(count, 16, call->thread + 1, call->threads);
+  int start = begin;
   for (int decayed = 1; decayed >= 0; decayed--) {
     const int stop = decayed ? smaller(decay_count, end) : end;
     const int length = stop - start;
@@ -194,6 +196,7 @@ static void adam(const Call *call) {
     if (length > 0) start = stop;
     step.gradient_decay = step.parameter_decay = 0;
   }
+  if (copies && end > begin) memcpy(copies + begin, parameters + begin, (size_t)(end - begin) * sizeof(float));
 }
 
 /** Elements first … first + 2·LANES − 1 of y = dropout(x); whole vectors are read and written. */
