@@ -6,6 +6,7 @@ import { InputError } from '../protocol/errors.ts';
 import type { DataWarning, PreparedData, SplitName, TextChoice } from '../protocol/data.ts';
 import { splitNames, usualSplit } from '../protocol/use.ts';
 import { shortText, usualReading } from '../settings/language.ts';
+import { tokenNames } from '../text/language.ts';
 import { textCodes, type Tokenizer } from '../text/tokenizer.ts';
 import { tokenizerOf, trainTokenizer } from '../text/tokenizers.ts';
 import { keptTokens } from './kept-tokens.ts';
@@ -93,7 +94,7 @@ export async function prepareLanguage(
   const preprocessing: Preprocessing = {
     version: 1,
     features: [feature],
-    target: { kind: 'classes', column: column.name, missing: [...column.missing], classes: namesOf(tokenizer) },
+    target: { kind: 'classes', column: column.name, missing: [...column.missing], classes: tokenNames(tokenizer) },
     leftOut: info.columns.flatMap(({ name }) =>
       name === column.name ? [] : [{ column: name, reason: 'not the text' }],
     ),
@@ -206,10 +207,6 @@ function checkRows(parts: readonly Part[], shares: readonly number[], length: nu
     'Choose a longer text, a smaller --length, or another split.',
   );
 }
-
-/** Tokens as they are written. */
-const namesOf = (tokenizer: Tokenizer): string[] =>
-  Array.from({ length: tokenizer.vocabulary }, (_, id) => tokenizer.decode([id]));
 
 /** Characters that the training part has never shown. */
 function warningsOf(parts: readonly Part[], tokenizer: Tokenizer, column: string): DataWarning[] {

@@ -4,6 +4,7 @@ import { outputWidth, resolveModel } from '../model/resolve.ts';
 import type { InputSpec, OutputSpec } from '../model/spec.ts';
 import { InputError } from '../protocol/errors.ts';
 import { ownValue } from '../protocol/own.ts';
+import { tokenNames } from '../text/language.ts';
 import { textCodes } from '../text/tokenizer.ts';
 import { tokenizerFromFiles } from '../text/tokenizers.ts';
 import { convertWeights } from './convert.ts';
@@ -24,12 +25,20 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
   const { tensors, texts, name } = found;
   const { net, config } = textNetOf(texts['config.json']);
   const tokenizer = tokenizerFromFiles(texts);
-  const names = namesIn(tensors, net);
+  const names = namesIn(tensors, net, tokenizer.vocabulary);
   const vocabulary = vocabularyOf(tensors, net, names, tokenizer.vocabulary);
   const length = Math.min(net.positions, options.length ?? net.positions);
-  const text = { name: columns.text, vocabulary: vocabulary + textCodes.first, length };
+  const language = names.words !== undefined;
+  const text = {
+    name: columns.text,
+    vocabulary: vocabulary + textCodes.first,
+    length,
+    ...(language && { predicted: true as const }),
+  };
   const input: InputSpec = { kind: 'table', width: length, numeric: 0, embeddings: [], texts: [text] };
-  const { output, target } = headOf(name, config, names.outputs, options.classes);
+  const { output, target } = language
+    ? classesOf(tokenNames(tokenizer))
+    : headOf(name, config, names.outputs, options.classes);
   const pooler = tensors.shapes.has(`${names.prefix}pooler.dense.weight`);
   const spec = textModel(net, pooler);
   const model = resolveModel(spec, input, outputWidth(output, 'auto'));
@@ -43,16 +52,17 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
     tokenizer: tokenizer.toJSON(),
     vocabulary,
     length,
-    exact: true,
+    // To transformers no word is a missing text.
+    ...(!language && { exact: true }),
   };
   return {
-    title: `${net.title} of ${net.blocks} blocks of ${net.width}`,
+    title: `${net.title}${language ? ', a language model' : ''} of ${net.blocks} blocks of ${net.width}`,
     source: name,
     model: spec,
     input,
     output,
-    task: output.kind === 'classes' ? 'classification' : 'regression',
-    preprocessing: { version: 1, features: [feature], target, leftOut: [] },
+    task: language ? 'language' : output.kind === 'classes' ? 'classification' : 'regression',
+    preprocessing: { version: 1, features: [feature], target, leftOut: [], ...(language && { language }) },
     weights,
     head: names.outputs > 0,
     said: unused.length > 0 ? [unusedText(unused)] : [],
@@ -63,16 +73,15 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
 const headModule = (net: TextNet): string =>
   net.family === 'gpt2' ? 'score' : net.family === 'roberta' ? 'classifier.out_proj' : 'classifier';
 
-function namesIn({ shapes }: TensorSource, net: TextNet): TextNames {
+function namesIn({ shapes }: TensorSource, net: TextNet, tokens: number): TextNames {
   const has = (name: string): boolean => shapes.has(name);
   const table = net.family === 'gpt2' ? 'wte.weight' : 'embeddings.word_embeddings.weight';
   const prefix = has(table) && !has(`${net.prefix}${table}`) ? '' : net.prefix;
   const old = has(`${prefix}embeddings.LayerNorm.gamma`);
-  return {
-    prefix,
-    norms: old ? ['gamma', 'beta'] : ['weight', 'bias'],
-    outputs: shapes.get(`${headModule(net)}.weight`)?.[0] ?? 0,
-  };
+  const norms = old ? (['gamma', 'beta'] as const) : (['weight', 'bias'] as const);
+  const outputs = shapes.get(`${headModule(net)}.weight`)?.[0] ?? 0;
+  if (outputs > 0 || !net.language) return { prefix, norms, outputs };
+  return { prefix, norms, outputs: tokens, words: net.language === 'tied' ? `${prefix}${table}` : 'lm_head.weight' };
 }
 
 /** Rows of the table of tokens. Throws InputError `input.tokenizer` where the tokenizer makes ids beyond them. */
@@ -107,17 +116,20 @@ function headOf(name: string, config: HeadConfig, outputs: number, given: readon
       'Models of one value a text are read.',
     );
   }
-  const column = { column: columns.label, missing: [] };
   if (outputs === 1 || config.problem_type === 'regression') {
     const scale = { offset: 0, scale: 1 };
     return {
       output: { kind: 'value', name: columns.label, ...scale },
-      target: { kind: 'value', ...column, ...scale },
+      target: { kind: 'value', column: columns.label, missing: [], ...scale },
     };
   }
-  const classes = classNames(name, outputs, given ?? labelsOf(config, outputs));
-  return { output: { kind: 'classes', classes }, target: { kind: 'classes', ...column, classes } };
+  return classesOf(classNames(name, outputs, given ?? labelsOf(config, outputs)));
 }
+
+const classesOf = (classes: readonly string[]): Head => ({
+  output: { kind: 'classes', classes },
+  target: { kind: 'classes', column: columns.label, missing: [], classes },
+});
 
 /** The labels of a config, where there is a different one for each output. */
 function labelsOf({ id2label }: HeadConfig, outputs: number): readonly string[] | undefined {

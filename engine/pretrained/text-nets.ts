@@ -28,6 +28,8 @@ export interface TextNet {
   /** Rows of the table of segments; 0 = there is none. */
   readonly segments: number;
   readonly family: 'bert' | 'roberta' | 'distilbert' | 'gpt2';
+  /** It says which token follows: by the table of tokens itself (`tied`), or by weights of its own. */
+  readonly language?: 'tied' | 'own';
 }
 
 const size = z.int().min(1).max(10_000_000);
@@ -83,6 +85,7 @@ const gptSchema = z.looseObject({
   scale_attn_weights: z.boolean().default(true),
   scale_attn_by_inverse_layer_idx: z.boolean().default(false),
   add_cross_attention: z.boolean().default(false),
+  tie_word_embeddings: z.boolean().nullish(),
 });
 
 export const textKinds = ['bert', 'distilbert', 'roberta', 'gpt2'] as const;
@@ -176,6 +179,9 @@ function gptNet(config: z.infer<typeof gptSchema>): TextNet {
     positionsBefore: 0,
     segments: 0,
     family: 'gpt2',
+    ...(config.architectures?.includes('GPT2LMHeadModel') && {
+      language: (config.tie_word_embeddings ?? true) ? 'tied' : 'own',
+    }),
   };
 }
 

@@ -12,6 +12,8 @@ export interface TextNames {
   readonly norms: readonly [weight: string, bias: string];
   /** Outputs of the head; 0 = the file has none. */
   readonly outputs: number;
+  /** Of a language model: the tensor [vocabulary, width] whose first rows tell the `outputs` tokens. */
+  readonly words?: string;
 }
 
 /** Tensors that no model needs: tables of places, masks, and heads for the words that are left out. */
@@ -135,7 +137,7 @@ function packed(layer: string, parts: readonly string[], width: number): readonl
   ];
 }
 
-function gptOrigins(net: TextNet, { prefix, outputs }: TextNames, vocabulary: number): readonly Origin[] {
+function gptOrigins(net: TextNet, { prefix, outputs, words }: TextNames, vocabulary: number): readonly Origin[] {
   const { width, inner, positions, blocks } = net;
   const at = (module: string): string => `${prefix}${module}`;
   const same = (name: string, module: string, shape: Shape): Origin => ({ name, from: [{ name: at(module), shape }] });
@@ -154,7 +156,13 @@ function gptOrigins(net: TextNet, { prefix, outputs }: TextNames, vocabulary: nu
     ];
   };
   const head: readonly Origin[] = [
-    dense('output', 'score', width, outputs)[0],
+    words === undefined
+      ? dense('output', 'score', width, outputs)[0]
+      : {
+          name: 'output.weight',
+          from: [{ name: words, shape: [vocabulary, width] }],
+          make: ([rows]) => transposed(rows.subarray(0, outputs * width), outputs, width),
+        },
     // It adds nothing there.
     { name: 'output.bias', from: [], make: () => new Float32Array(outputs) },
   ];

@@ -15,6 +15,10 @@ const schema = z.looseObject({
   features: z.tuple([z.looseObject({ tokenizer: z.unknown(), length: z.number().int().positive() })]),
 });
 
+/** The classes of a language model: the text of each token, in the order of the ids. */
+export const tokenNames = (tokenizer: Tokenizer): string[] =>
+  Array.from({ length: tokenizer.vocabulary }, (_, id) => tokenizer.decode([id]));
+
 /** Null: the recipe is not a language model's. Throws InputError where its tokenizer is damaged. */
 export function languageOf(preprocessing: unknown): Language | null {
   const read = schema.safeParse(preprocessing);

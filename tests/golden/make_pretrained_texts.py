@@ -12,7 +12,7 @@ import torch
 from hashed import hashed
 
 torch.library.register_fake = lambda *a, **k: (lambda f: f)  # torchvision's detection ops are not needed
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers  # noqa: E402
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers  # noqa: E402
 from transformers import (  # noqa: E402
     BertConfig,
     BertForSequenceClassification,
@@ -21,6 +21,7 @@ from transformers import (  # noqa: E402
     DistilBertForSequenceClassification,
     GPT2Config,
     GPT2ForSequenceClassification,
+    GPT2LMHeadModel,
     RobertaConfig,
     RobertaForSequenceClassification,
 )
@@ -142,6 +143,26 @@ def fine_tuned():
     return {"labels": labels, "losses": losses}
 
 
+def written(tied):
+    """What the language model of gpt2's body writes after a prompt, the likeliest token always."""
+    config = GPT2Config(**{**cases["gpt2"][1].to_dict(), "tie_word_embeddings": tied})
+    model = GPT2LMHeadModel(config).eval()
+    tensors = golden["models"]["gpt2"]["tensors"]
+    with torch.no_grad():
+        for name, tensor in model.state_dict().items():
+            if name == "lm_head.weight" and tied:
+                continue
+            k = list(tensors).index(name) if name in tensors else len(tensors)
+            tensor.copy_(torch.tensor(value_of(name, tuple(tensor.shape), k).astype(np.float32)))
+        ids = plain.encode(PROMPT).ids
+        out = model.double().generate(torch.tensor([ids]), do_sample=False, max_new_tokens=12, eos_token_id=None)
+    shown = Tokenizer.from_str(plain.to_str())
+    shown.decoder = decoders.ByteLevel()
+    return shown.decode(out[0][len(ids) :].tolist())
+
+
+PROMPT = "The yard"
+golden["written"] = {"prompt": PROMPT, "tied": written(True), "own": written(False)}
 golden["fineTuned"] = fine_tuned()
 print(golden["fineTuned"])
 with open(made, "w") as file:

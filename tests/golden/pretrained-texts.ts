@@ -21,11 +21,13 @@ export const goldenTexts = JSON.parse(
   readonly models: Readonly<Record<string, GoldenText>>;
   /** What they answer of an empty text, where their tokenizer puts tokens round it. */
   readonly empty: Readonly<Record<string, readonly number[]>>;
+  /** What a language model of gpt2's body writes after the prompt, the likeliest token always: told by its table of tokens, or by weights of its own. */
+  readonly written: { readonly prompt: string; readonly tied: string; readonly own: string };
   /** Of `bert` without dropout: the classes of the texts, and the losses of steps of Adam (0.003) on all of them at once. */
   readonly fineTuned: { readonly labels: readonly number[]; readonly losses: readonly number[] };
 };
 
-function valuesOf(name: string, shape: readonly number[], k: number): Float32Array {
+export function valuesOf(name: string, shape: readonly number[], k: number): Float32Array {
   const norm = name.endsWith('weight') && /Norm|ln_|layer_norm/.test(name);
   const scale = (): number => {
     if (/^(classifier|score)/.test(name)) return 3 / Math.sqrt(shape[1]);

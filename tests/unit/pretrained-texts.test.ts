@@ -5,15 +5,16 @@ import test from 'node:test';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
 import type { Pretrained } from '../../engine/pretrained/pretrained.ts';
-import { readPretrained } from '../../engine/pretrained/read.ts';
+import { readPretrained, runOf } from '../../engine/pretrained/read.ts';
 import { openSafetensors } from '../../engine/pretrained/safetensors-file.ts';
 import type { PreparedData } from '../../engine/protocol/data.ts';
+import { TextWriter } from '../../engine/serving/text-writer.ts';
 import { textCodes } from '../../engine/text/tokenizer.ts';
 import { tokenizerOf } from '../../engine/text/tokenizers.ts';
 import { probabilities } from '../../engine/train/metrics.ts';
 import { networkOutputs } from '../../engine/train/predict.ts';
 import { encodeSafetensors } from '../../engine/train/safetensors.ts';
-import { folderOf, goldenTexts, textTensorsOf, type GoldenText } from '../golden/pretrained-texts.ts';
+import { folderOf, goldenTexts, textTensorsOf, valuesOf, type GoldenText } from '../golden/pretrained-texts.ts';
 
 const { texts, models } = goldenTexts;
 
@@ -67,6 +68,42 @@ for (const [name, golden] of Object.entries(models).filter(([, { answers }]) => 
     assert.equal(got.length, wanted.length);
     const worst = Math.max(...wanted.map((value, i) => Math.abs(value - got[i])));
     assert.ok(worst < 2e-5, `${worst} from PyTorch's answers`);
+  });
+}
+
+for (const [name, head] of [
+  ['tied', {}],
+  ['own', { tie_word_embeddings: false }],
+] as const) {
+  test(`a language model whose output is ${name} writes what transformers writes`, async () => {
+    const { written } = goldenTexts;
+    const { 'score.weight': _, ...body } = models.gpt2.tensors;
+    const tokens = body['transformer.wte.weight'];
+    const model = { ...models.gpt2, tensors: body };
+    const files = folderOf(changed(model, { architectures: ['GPT2LMHeadModel'], id2label: undefined, ...head }));
+    const own = {
+      'lm_head.weight': {
+        shape: tokens,
+        data: valuesOf('lm_head.weight', tokens, Object.keys(models.gpt2.tensors).length),
+      },
+    };
+    const tensors = { ...textTensorsOf(model), ...(name === 'own' && own) };
+    const net = await read({ ...files, 'model.safetensors': encodeSafetensors({ tensors, metadata: {} }) });
+    assert.deepEqual([net.head, net.task, net.said], [true, 'language', []]);
+    const run = runOf(net).files;
+    const decoded = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+    const source = {
+      run: 1,
+      model: decoded(run['model.json']),
+      weights: run['best.safetensors'],
+      preprocessing: decoded(run['preprocessing.json']),
+    };
+    const writer = (await TextWriter.open(source, async () => createCpuBackend({ threads: 1 })))!;
+    const likeliest = { tokens: 12, temperature: 0, topP: 1, seed: 1 };
+    let text = '';
+    for await (const piece of writer.write({ prompt: written.prompt, ...likeliest })) text += piece;
+    await writer.close();
+    assert.equal(text, written[name]);
   });
 }
 

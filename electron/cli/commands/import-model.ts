@@ -31,9 +31,10 @@ export const importModelCommand: Command = {
     const { run, head } = await importAt(context, positionals[0], await readOptionsOf(options));
     output.event({ event: 'finished', run: run.id, parameters: run.parameters, head });
     output.line(`Run ${run.id}: ${formatCount(run.parameters)} weights.`);
+    const use = run.config.settings.task === 'language' ? `generate ${run.id}` : `predict ${run.id} FILE`;
     output.line(
       head
-        ? `Use it: trainyard predict ${run.id} FILE; begin with it: trainyard train DATA --from ${run.id}`
+        ? `Use it: trainyard ${use}; begin with it: trainyard train DATA --from ${run.id}`
         : `Begin with it: trainyard train DATA --from ${run.id}`,
     );
   },
