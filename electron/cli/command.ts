@@ -13,6 +13,8 @@ export interface OptionDef {
   /** How the value is written in the help: `NAME`, `0.8,0.1,0.1`. */
   readonly value?: string;
   readonly help: string;
+  /** Names it may be given that the value's own word does not tell, as of presets: shells complete them. */
+  readonly names?: readonly string[];
   readonly multiple?: boolean;
   /** It names a file: an empty value, as of a variable that is not set, is refused. */
   readonly path?: boolean;

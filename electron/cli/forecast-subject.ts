@@ -25,7 +25,13 @@ import { readModel } from './training-options.ts';
 const modelNames = [...knownNames, ...tableLearners];
 
 export const subjectOptions = {
-  model: { type: 'string', value: 'NAME|FILE|RUN', path: true, help: `${modelNames.join(', ')}; a file, or a run` },
+  model: {
+    type: 'string',
+    value: 'NAME|FILE|RUN',
+    path: true,
+    names: modelNames,
+    help: `${modelNames.join(', ')}; a file, or a run`,
+  },
   input: { type: 'string', value: '3x224x224', help: 'pictures; or the columns of a table, the tokens of a sequence' },
   classes: { type: 'string', value: 'N', help: 'classes to tell apart; of trees and linear models 0 = a number' },
   batch: { type: 'string', value: 'N', help: 'rows of a step (default 32)' },

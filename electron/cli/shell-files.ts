@@ -7,35 +7,46 @@ type Options = readonly (readonly [name: string, option: OptionDef])[];
 
 const optionsOf = (command: Command): Options => Object.entries({ ...command.options, ...commonOptions });
 
-/** The values an option has, where its help names them all: `adam|sgd`. Capitals stand for something else: `best|last|EPOCH`. */
-export function choicesOf({ value }: OptionDef): readonly string[] {
+/** The values of an option that have names: `adam|sgd`, presets. Capitals stand for something else: `best|last|EPOCH`. */
+export function choicesOf({ value, names }: OptionDef): readonly string[] {
+  if (names) return names;
   const words = value?.split('|') ?? [];
   return words.length > 1 ? words.filter((word) => /^[a-z][a-z0-9_-]*$/.test(word)) : [];
 }
 
+/** What a command does with what follows, where its usage names it: `move RUN | pause`. Capitals stand for something else. */
+export const actionsOf = ({ usage }: Command): readonly string[] => usage.match(/\b[a-z][a-z-]*\b/g) ?? [];
+
 const takesFile = (option: OptionDef): boolean => option.path === true || /FILE|PATH|FOLDER/.test(option.value ?? '');
 
 export function bashCompletion(commands: readonly Command[]): string {
-  const cases = commands.map(({ name, ...command }) => {
-    const options = optionsOf({ name, ...command });
+  const cases = commands.map((command) => {
+    const { name } = command;
+    const options = optionsOf(command);
     const values = options.flatMap(([option, definition]) => {
       const choices = choicesOf(definition);
-      if (choices.length > 0) return [`        --${option}) words='${choices.join(' ')}' ;;`];
+      const files = takesFile(definition) ? ' files=1' : '';
+      if (choices.length > 0) return [`        --${option}) words='${choices.join(' ')}'${files} ;;`];
       return definition.type === 'string' && !takesFile(definition) ? [`        --${option}) return ;;`] : [];
     });
+    const actions = actionsOf(command).join(' ');
+    const atFirst = actions === '' ? '' : ` || { [[ $COMP_CWORD -eq 2 ]] && words='${actions}'; }`;
     return [
       `    ${name})`,
       `      case "$previous" in`,
       ...values,
-      `        *) [[ $current == -* ]] && words='${options.map(([option]) => `--${option}`).join(' ')}' ;;`,
+      `        *) [[ $current == -* ]] && words='${options.map(([option]) => `--${option}`).join(' ')}'${atFirst} ;;`,
       '      esac',
       '      ;;',
     ].join('\n');
   });
   return `# Completions of trainyard for bash, made by \`trainyard completions bash\`.
 _trainyard() {
-  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} words=
+  local current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} words= files=
   COMPREPLY=()
+  # To bash --model=small is three words.
+  [[ $current == = ]] && current=
+  [[ $previous == = ]] && previous=\${COMP_WORDS[COMP_CWORD-2]}
   if [[ $COMP_CWORD -eq 1 ]]; then
     COMPREPLY=($(compgen -W '${commands.map(({ name }) => name).join(' ')} --help --version' -- "$current"))
     return
@@ -43,11 +54,10 @@ _trainyard() {
   case "\${COMP_WORDS[1]}" in
 ${cases.join('\n')}
   esac
-  if [[ -n $words ]]; then
-    COMPREPLY=($(compgen -W "$words" -- "$current"))
-  else
+  [[ -n $words ]] && COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [[ -z $words || -n $files ]]; then
     compopt -o filenames 2>/dev/null
-    mapfile -t COMPREPLY < <(compgen -f -- "$current")
+    mapfile -t -O \${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$current")
   fi
 }
 complete -F _trainyard trainyard
@@ -64,16 +74,30 @@ export function zshCompletion(commands: readonly Command[]): string {
     const words = `${option.multiple ? '*' : ''}--${name}[${plain(option.help)}]`;
     if (option.type === 'boolean') return quoted(words);
     const choices = choicesOf(option);
-    const action = choices.length > 0 ? `(${choices.join(' ')})` : takesFile(option) ? '_files' : ' ';
+    const files = takesFile(option);
+    const action =
+      choices.length > 0
+        ? files
+          ? `_trainyard_names_or_files ${choices.join(' ')}`
+          : `(${choices.join(' ')})`
+        : files
+          ? '_files'
+          : ' ';
     return quoted(`${words}:${plain(option.value ?? name)}:${action}`);
   };
   const cases = commands.map((command) => {
-    const lines = [...optionsOf(command).map(specification), quoted('*:file:_files')];
+    const words = actionsOf(command).join(' ');
+    const actions = words === '' ? [] : [quoted(`1:action:(${words})`)];
+    const lines = [...optionsOf(command).map(specification), ...actions, quoted('*:file:_files')];
     return `    ${command.name})\n      _arguments \\\n${lines.map((line) => `        ${line}`).join(' \\\n')}\n      ;;`;
   });
   const names = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
   return `#compdef trainyard
 # Completions of trainyard for zsh, made by \`trainyard completions zsh\`.
+_trainyard_names_or_files() {
+  compadd "$@"
+  _files
+}
 _trainyard() {
   local -a commands
   commands=(
@@ -94,22 +118,33 @@ _trainyard "$@"
 }
 
 export function fishCompletion(commands: readonly Command[]): string {
-  const lines = commands.flatMap((command) => [
-    `complete -c trainyard -n __fish_use_subcommand -f -a ${command.name} -d ${fishQuoted(command.summary)}`,
-    ...optionsOf(command).map(([name, option]) => {
+  const lines = commands.flatMap((command) => {
+    const complete = (when: string, what: string, help: string): string =>
+      `complete -c trainyard -n ${fishQuoted(when)} ${what} -d ${fishQuoted(help)}`;
+    const actions = actionsOf(command);
+    const taken = ([name, option]: Options[number]): string => {
       const choices = choicesOf(option);
-      const takes =
-        option.type === 'boolean'
-          ? ''
-          : choices.length > 0
-            ? ` -x -a ${fishQuoted(choices.join(' '))}`
-            : takesFile(option)
-              ? ' -r -F'
-              : ' -x';
-      return `complete -c trainyard -n ${fishQuoted(`__fish_seen_subcommand_from ${command.name}`)} -l ${name}${takes} -d ${fishQuoted(option.help)}`;
-    }),
-  ]);
-  return `# Completions of trainyard for fish, made by \`trainyard completions fish\`.\n${lines.join('\n')}\n`;
+      if (option.type === 'boolean') return `-l ${name}`;
+      const words = choices.length > 0 ? ` -a ${fishQuoted(choices.join(' '))}` : '';
+      return `-l ${name} ${takesFile(option) ? '-r -F' : '-x'}${words}`;
+    };
+    return [
+      complete('__fish_use_subcommand', `-f -a ${command.name}`, command.summary),
+      ...(actions.length > 0
+        ? [complete(`__trainyard_at ${command.name} 2`, `-f -a ${fishQuoted(actions.join(' '))}`, command.summary)]
+        : []),
+      ...optionsOf(command).map((option) => complete(`__trainyard_at ${command.name}`, taken(option), option[1].help)),
+    ];
+  });
+  return `# Completions of trainyard for fish, made by \`trainyard completions fish\`.
+# Which command it is, and how many words stand there where that is asked: a run named like a command is none.
+function __trainyard_at
+    set --local words (commandline -opc)
+    test (count $words) -ge 2; and test "$words[2]" = $argv[1]; or return 1
+    test (count $argv) -lt 2; or test (count $words) -eq $argv[2]
+end
+${lines.join('\n')}
+`;
 }
 
 const fishQuoted = (text: string): string => `'${text.replace(/['\\]/g, '\\$&')}'`;

@@ -49,6 +49,7 @@ export const trainingOptions = {
     type: 'string',
     value: 'PRESET|FILE.json',
     path: true,
+    names: [...presets, ...named].map(({ name }) => name),
     help: `${presets.map((p) => p.name).join(', ')}, or a model file; ${named.map(({ name, noun }) => `${name} for ${noun}`).join(', ')}`,
   },
   hidden: { type: 'string', value: '64,32', help: 'units of the hidden layers, instead of --model' },

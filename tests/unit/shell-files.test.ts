@@ -49,6 +49,10 @@ test('bash completes every command, its options, and the values that have names'
     );
   }
   assert.deepEqual(offered('train', '--optimizer', ''), ['adamw', 'adam', 'sgd', 'rmsprop']);
+  assert.deepEqual(offered('train', '--model', 'tab'), ['tabular', 'tabm']);
+  assert.deepEqual(offered('train', '--model', '=', 'boost'), ['boosted']);
+  assert.deepEqual(offered('completions', ''), ['bash', 'zsh', 'fish', 'man']);
+  assert.deepEqual(offered('queue', ''), ['move', 'pause', 'resume', 'clear', 'run']);
   // A number or a name: nothing to offer, not even files.
   assert.deepEqual(offered('train', '--epochs', ''), []);
 });
@@ -56,6 +60,7 @@ test('bash completes every command, its options, and the values that have names'
 test('bash completes files where a command takes one, also with spaces', { skip: lacks('bash') }, () => {
   written('a table.csv', '');
   assert.deepEqual(offered('train', 'a'), ['a table.csv']);
+  assert.deepEqual(offered('train', '--model', 'a'), ['auto', 'a table.csv']);
 });
 
 test('values are those that stand between bars, not the words for others', () => {
@@ -75,6 +80,28 @@ for (const [shell, make] of [
     assert.equal(status, 0);
   });
 }
+
+test('fish offers actions, presets and files, and only options of the command it is', { skip: lacks('fish') }, () => {
+  const file = written('trainyard.fish', fishCompletion(commands));
+  const asked = ['queue ', 'train --model tab', 'runs export 1 --'].map((line) => `complete -C 'trainyard ${line}'`);
+  const { stdout } = spawnSync('fish', ['-N', '-c', `source ${file}; ${asked.join('; ')}`], {
+    encoding: 'utf8',
+    cwd: folder,
+    env: { ...process.env, HOME: folder },
+  });
+  const words = stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.split('\t')[0]);
+  const options = Object.keys(commands.find(({ name }) => name === 'runs')?.options ?? {});
+  assert.deepEqual(
+    words.sort(),
+    [
+      ...['move', 'pause', 'resume', 'clear', 'run', 'tabular', 'tabm'],
+      ...[...options, 'json', 'help'].map((option) => `--${option}`),
+    ].sort(),
+  );
+});
 
 test('zsh, fish and the manual page name every option of every command', () => {
   const [zsh, fish, manual] = [zshCompletion(commands), fishCompletion(commands), manualPage(commands, '1.2.3')];
