@@ -19,11 +19,18 @@ export function nativeTables({ missing }: PlainStyle): NativeTables | null {
 const roomForLonger = 1.1;
 /** Numbers that the addon tells of a column: `ColumnFacts` of native/plain_rows.h. */
 const factsOfColumn = 9;
+/** `Cell` of native/plain_rows.c. */
+const placeBytes = 8;
 
-/** Bytes that reading so many rows takes, besides those of their texts. */
-export function memoryOf(columns: readonly PlainColumn[], rows: number): number {
+/** Bytes that the columns of so many rows take, besides those of their texts. */
+function sizeOf(columns: readonly PlainColumn[], rows: number): number {
   const numbers = columns.filter(({ text }) => !text).length;
   return numbers * (rows + dictionaryValues) * 8 + columns.length * rows * 2 + (columns.length - numbers) * rows * 4;
+}
+
+/** Bytes that reading so many rows takes, besides those of their texts: the columns, and while it reads the place of each text. */
+export function memoryOf(columns: readonly PlainColumn[], rows: number): number {
+  return sizeOf(columns, rows) + columns.filter(({ text }) => text).length * rows * placeBytes;
 }
 
 export class NativeCells implements PlainReader {
@@ -44,7 +51,7 @@ export class NativeCells implements PlainReader {
   }
 
   async read(bytes: Buffer, lines: number, masks: Uint32Array): Promise<PlainGroup | null> {
-    const size = memoryOf(this.#columns, lines) + bytes.length;
+    const size = sizeOf(this.#columns, lines) + bytes.length;
     // With room for longer rows: large arrays that come and go have the collector look at everything, again and again.
     if (this.#out.byteLength < size) this.#out = new ArrayBuffer(Math.ceil(size * roomForLonger));
     const out = new Uint8Array(this.#out);
