@@ -322,3 +322,29 @@ test('rows as they were prepared: categories become columns of one 1, pictures m
   const square = (at(2, 1, 2, 6) + at(2, 1, 2, 7) + at(2, 1, 3, 6) + at(2, 1, 3, 7)) / 4;
   close([pooled.x[2 * 48 + 16 + 7]], [(square - mean[1]) / deviation[1]], 1e-5, 'square');
 });
+
+test('dense products of several outputs have the bits of one after the other, on any block of rows', () => {
+  const [rows, dense] = [700, 3];
+  const next = uniform(1);
+  const draw = (count: number): number[] => Array.from({ length: count }, () => Math.fround(next() - 0.5));
+  const columns = Array.from({ length: rows }, () => draw(dense));
+  const design = designOf(columns, new Array<number>(rows).fill(0));
+  for (const K of [2, 4, 7, 9]) {
+    const [weight, bias, residuals] = [draw(dense * K), draw(K), Float64Array.from(draw(rows * K))];
+    const [scores, sum] = [new Float64Array(rows * K), new Float64Array(dense * K)];
+    scoresOf(design, 0, 300, weight, bias, scores.subarray(0, 300 * K));
+    scoresOf(design, 300, rows, weight, bias, scores.subarray(300 * K));
+    addTransposed(design, 0, rows, residuals, K, sum);
+    const expected = { scores: new Float64Array(rows * K), sum: new Float64Array(dense * K) };
+    for (let row = 0; row < rows; row++) {
+      for (let k = 0; k < K; k++) {
+        expected.scores[row * K + k] = bias[k];
+        for (const [i, value] of columns[row].entries()) {
+          expected.scores[row * K + k] += value * weight[i * K + k];
+          expected.sum[i * K + k] += value * residuals[row * K + k];
+        }
+      }
+    }
+    assert.deepEqual({ scores, sum }, expected, `${K} outputs`);
+  }
+});

@@ -5,6 +5,7 @@ import type { InputSpec } from '../../model/spec.ts';
 import { InputError } from '../../protocol/errors.ts';
 import type { PreparedData, Shard } from '../../protocol/data.ts';
 import { columnsOf, outputsOf } from './declaration.ts';
+import { addDenseScores, addDenseTransposed } from './dense.ts';
 import { addEntries, addEntryScores, squaresOf, type SparseRows } from './sparse.ts';
 import { fitTerms, termRows, type Terms } from './terms.ts';
 import type { Rows } from '../learner.ts';
@@ -176,12 +177,7 @@ export function scoresOf(
       let sum = 0;
       for (let i = 0, place = row * dense; i < dense; i++, place++) sum += x[place] * weight[i];
       scores[at] += sum;
-    } else {
-      for (let i = 0, column = 0; i < dense; i++, column += K) {
-        const value = x[row * dense + i];
-        if (value !== 0) for (let k = 0; k < K; k++) scores[at + k] += value * weight[column + k];
-      }
-    }
+    } else addDenseScores(x, row * dense, dense, weight, K, scores, at);
     for (let i = 0; i < categories; i++) {
       const column = ones[row * categories + i] * K;
       for (let k = 0; k < K; k++) scores[at + k] += weight[column + k];
@@ -199,16 +195,12 @@ export function addTransposed(
   K: number,
   sum: Float64Array,
 ): void {
+  if (K > 1) addDenseTransposed(x, from * dense, to - from, dense, residuals, K, sum);
   for (let row = from; row < to; row++) {
     const at = (row - from) * K;
     if (K === 1) {
       const residual = residuals[at];
       for (let i = 0, place = row * dense; i < dense; i++, place++) sum[i] += x[place] * residual;
-    } else {
-      for (let i = 0, column = 0; i < dense; i++, column += K) {
-        const value = x[row * dense + i];
-        if (value !== 0) for (let k = 0; k < K; k++) sum[column + k] += value * residuals[at + k];
-      }
     }
     for (let i = 0; i < categories; i++) {
       const column = ones[row * categories + i] * K;

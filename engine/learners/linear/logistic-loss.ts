@@ -83,7 +83,7 @@ export function* evaluateAt(
   const P = design.width * K;
   const [weight, bias] = [parameters.subarray(0, P), parameters.subarray(P)];
   const gradient = new Float64Array(parameters.length);
-  const block = blockOf(2 * K * (entriesOf(design) + 1));
+  const block = blockOf(2 * K * (entriesOf(design) + 1), K);
   const scores = new Float64Array(block * K);
   let value = 0;
   for (let from = 0; from < rows; from += block) {

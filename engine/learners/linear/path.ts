@@ -219,8 +219,10 @@ function* lossOf(
   design: Design,
   from: number,
   to: number,
-  { weight, bias }: LinearWeights,
+  weights: LinearWeights,
 ): Work<number> {
+  // As wide as those of the solver: loops that meet arrays of two kinds are slow with both.
+  const { weight, bias } = widened(weights);
   const K = bias.length;
   const block = blockOf(K * entriesOf(design));
   const scores = new Float64Array(block * K);

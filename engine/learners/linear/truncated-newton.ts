@@ -79,7 +79,7 @@ function* diagonalOf(problem: LogisticProblem, probabilities: Float32Array): Wor
   const { design, rows, outputs: K, classWeights, penalty } = problem;
   const P = design.width * K;
   const diagonal = new Float64Array(P + K);
-  const block = blockOf(K * (entriesOf(design) + 1));
+  const block = blockOf(K * (entriesOf(design) + 1), K);
   const curvatures = new Float64Array(block * K);
   for (let from = 0; from < rows; from += block) {
     const to = Math.min(rows, from + block);
@@ -110,7 +110,7 @@ function* applyHessian(
   const { design, rows, outputs: K, classWeights, penalty } = problem;
   const P = design.width * K;
   const [weight, bias] = [vector.subarray(0, P), vector.subarray(P)];
-  const block = blockOf(2 * K * (entriesOf(design) + 1));
+  const block = blockOf(2 * K * (entriesOf(design) + 1), K);
   const turned = new Float64Array(block * K);
   product.fill(0);
   for (let from = 0; from < rows; from += block) {

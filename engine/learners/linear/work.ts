@@ -5,9 +5,13 @@ export type Work<Result> = Generator<void, Result, void>;
 /** Multiplications between two yields. */
 const slice = 4_000_000;
 
-/** Rows of a block, so many multiplications each. */
-export function blockOf(multiplications: number): number {
-  return Math.max(1, Math.floor(slice / Math.max(1, multiplications)));
+/** Numbers of a block that stay in the second-level cache, and cost the collector little. */
+const heldAtOnce = 16_384;
+
+/** Rows of a block, so many multiplications and numbers held each. */
+export function blockOf(multiplications: number, held = 0): number {
+  const rows = Math.min(slice / Math.max(1, multiplications), heldAtOnce / held);
+  return Math.max(1, Math.floor(rows));
 }
 
 /** Does all of it at once. */
