@@ -82,12 +82,11 @@ static void normalise_images(const Call *call, const Channels *c, int first, int
   }
   if (goes_by_stretches(c)) {
     Stretch centre, scale, shift;
-    for (int i = 0; i < count * c->inner; i++) {
-      const int channel = first + i / c->inner;
-      centre[i] = mean[channel];
-      scale[i] = inverse[channel] * gamma[channel];
-      shift[i] = beta[channel];
-    }
+    float scales[MOST_TOGETHER];
+    for (int k = 0; k < count; k++) scales[k] = inverse[first + k] * gamma[first + k];
+    spread_channels(mean + first, count, c->inner, centre);
+    spread_channels(scales, count, c->inner, scale);
+    spread_channels(beta + first, count, c->inner, shift);
     for (int o = 0; o < c->outer; o++) {
       const ptrdiff_t at = plane_start(c, o, first);
       scale_stretch(x + at, y + at, count * c->inner, centre, scale, shift);
@@ -183,13 +182,16 @@ static void images_gradient(const Call *call, const Channels *c, int first, int 
   }
   if (goes_by_stretches(c)) {
     Stretch centre, scale, slope, shift;
-    for (int i = 0; i < count * c->inner; i++) {
-      const int channel = first + i / c->inner;
-      centre[i] = mean[channel];
-      scale[i] = gamma[channel] * inverse[channel];
-      slope[i] = -scale[i] * inverse[channel] * dgamma[channel] * share;
-      shift[i] = -scale[i] * dbeta[channel] * share;
+    float scales[MOST_TOGETHER], slopes[MOST_TOGETHER], shifts[MOST_TOGETHER];
+    for (int k = 0; k < count; k++) {
+      scales[k] = gamma[first + k] * inverse[first + k];
+      slopes[k] = -scales[k] * inverse[first + k] * dgamma[first + k] * share;
+      shifts[k] = -scales[k] * dbeta[first + k] * share;
     }
+    spread_channels(mean + first, count, c->inner, centre);
+    spread_channels(scales, count, c->inner, scale);
+    spread_channels(slopes, count, c->inner, slope);
+    spread_channels(shifts, count, c->inner, shift);
     for (int o = 0; o < c->outer; o++) {
       const ptrdiff_t at = plane_start(c, o, first);
       gradient_stretch(dy + at, x + at, dx + at, count * c->inner, centre, scale, slope, shift);

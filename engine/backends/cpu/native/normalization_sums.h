@@ -110,13 +110,32 @@ static double total_of(Vector lanes, float rest) {
 }
 
 /** Planes of some channels of an image, which lie side by side: what belongs to a channel stands beside each of its elements. */
-typedef float Stretch[STRETCH_FLOATS] __attribute__((aligned(4 * LANES)));
+typedef float Stretch[STRETCH_FLOATS + LANES] __attribute__((aligned(4 * LANES)));
 
 /** Whether the channels that are summed up together go by stretches: planes are too small for loops of their own. */
 static int goes_by_stretches(const Channels *c) { return c->inner <= SMALL_INNER; }
 
+/** By whole vectors: what they write too much belongs to channels that follow. */
 static void spread_channels(const float *values, int count, int inner, float *stretch) {
-  for (int k = 0; k < count; k++) for (int i = 0; i < inner; i++) stretch[k * inner + i] = values[k];
+  for (int k = 0; k < count; k++) for (int i = 0; i < inner; i += LANES) store(stretch + k * inner + i, splat(values[k]));
+}
+
+/** Adds up each channel of a stretch, some channels side by side: an addition would wait for the one before. */
+static void total_channels(const float *stretch, int count, int inner, double *totals) {
+  enum { SIDE_BY_SIDE = 8 };
+  int k = 0;
+  for (; k + SIDE_BY_SIDE <= count; k += SIDE_BY_SIDE) {
+    double sums[SIDE_BY_SIDE] = {0};
+    for (int i = 0; i < inner; i++) {
+#pragma GCC unroll 8
+      for (int u = 0; u < SIDE_BY_SIDE; u++) sums[u] += stretch[(k + u) * inner + i];
+    }
+    memcpy(totals + k, sums, sizeof(sums));
+  }
+  for (; k < count; k++) {
+    totals[k] = 0;
+    for (int i = 0; i < inner; i++) totals[k] += stretch[k * inner + i];
+  }
 }
 
 /** As add_plane for each element of a stretch by itself, over the images: first += Σa, second += Σa·(x − centre). */
@@ -163,13 +182,8 @@ INLINE void sum_stretches(const Channels *c, const float *dy, const float *x, co
     add_stretch(dy ? dy + o * apart : NULL, x + o * apart, apart, IMAGES, length, centre, sum, product);
   }
   for (; o < c->outer; o++) add_stretch(dy ? dy + o * apart : NULL, x + o * apart, apart, 1, length, centre, sum, product);
-  for (int k = 0; k < count; k++) {
-    sums[k] = products[k] = 0;
-    for (int i = k * c->inner; i < (k + 1) * c->inner; i++) {
-      sums[k] += sum[i];
-      products[k] += product[i];
-    }
-  }
+  total_channels(sum, count, c->inner, sums);
+  total_channels(product, count, c->inner, products);
 }
 
 /** Of the channels first … first + count: Σa and Σa·(x − centre), where a = dy, or x − centre without dy. */

@@ -222,10 +222,12 @@ static void max_pool_grad(const Call *call) {
   pairs.x_end = x + p.planes * plane;
   pairs.dy_end = dy + p.planes * out_plane;
   pairs.end = dx + end * plane;
+  pairs.past = p.padding && p.width % LINE == 0 && goes_past_caches(p.planes * plane) && floats_to_line(dx, 1) == 0;
   for (int n = share_start(p.planes, 1, call->thread, call->threads); n < end; n++) {
     if (halving) halve_plane_backward(&p, dy + n * out_plane, x + n * plane, dx + n * plane);
     else pool_thirds_backward(&p, &pairs, dy + n * out_plane, x + n * plane, dx + n * plane, call->scratch);
   }
+  if (pairs.past) end_streams();
 }
 
 static void average_pool_grad(const Call *call) {

@@ -23,6 +23,8 @@ typedef struct {
   /** Ends of x, dy or y and dx: what may be read and, in this thread's planes, written. */
   const float *x_end, *dy_end;
   float *end;
+  /** Whether dx goes past the caches: its rows are whole lines. */
+  int past;
 } Pairs;
 
 static Pairs see_pairs(const Pooling *p) {
@@ -163,7 +165,10 @@ INLINE void collect_line(const Pooling *p, const Pairs *pairs, const WindowRow *
     }
     odd += MIX(IntVector, lower, next_lower, SECOND_NEXT);
     lower = next_lower;
-    if (dx + 2 * at + 2 * LANES <= pairs->end) {
+    if (pairs->past) {
+      stream(dx + 2 * at, MIX(IntVector, even, odd, LOW_PAIRS));
+      if (2 * at + LANES < pairs->elements) stream(dx + 2 * at + LANES, MIX(IntVector, even, odd, HIGH_PAIRS));
+    } else if (dx + 2 * at + 2 * LANES <= pairs->end) {
       join_pairs(even, odd, dx + 2 * at);
     } else {
       float beside[2 * LANES];
