@@ -18,12 +18,18 @@ export interface Surroundings {
 /** Pause, resume and stop of one run. */
 export class RunControl {
   #stopped = false;
+  #abandoned = false;
   #paused = false;
   #waiting: (() => void)[] = [];
   #onStop: () => void = () => undefined;
 
   get stopRequested(): boolean {
     return this.#stopped;
+  }
+
+  /** Nobody wants what it has: a run that is stopped so need not score or write anything. */
+  get abandoned(): boolean {
+    return this.#abandoned;
   }
 
   get pauseRequested(): boolean {
@@ -45,6 +51,12 @@ export class RunControl {
     this.#stopped = true;
     this.#onStop();
     this.#wake();
+  }
+
+  /** Stops the run, which is given up. */
+  abandon(): void {
+    this.#abandoned = true;
+    this.stop();
   }
 
   /** Calls `listener` when the run is asked to stop, while whatever it is at goes on. */

@@ -202,7 +202,8 @@ export function decodeText(bytes: Uint8Array): string {
   const pieces: string[] = [];
   for (let start = 0; start < bytes.length; start += pieceLength) {
     const piece = bytes.subarray(start, start + pieceLength);
-    if (ascii) pieces.push(String.fromCharCode(...piece));
+    // Spread, the bytes would be an array of numbers first: six times as long.
+    if (ascii) pieces.push(Reflect.apply(String.fromCharCode, null, piece));
     else pieces.push(Array.from(piece, percentEncoded).join(''));
   }
   return ascii ? pieces.join('') : decodeURIComponent(pieces.join(''));

@@ -41,6 +41,10 @@ export interface Member {
   readonly parameters: number;
 }
 
+/** Reading and scoring a fold takes this share of its training, where no fold before says it: much of it for deep trees. */
+const finishingShare = 0.3;
+/** Telling of a fold and handing it over take this share of reading and scoring it. */
+const writingShare = 0.6;
 /** Milliseconds of a member's work between two looks at the clock and at messages. */
 const slice = 100;
 
@@ -110,6 +114,19 @@ export class MemberAtWork {
     return this.#models.length;
   }
 
+  /** Seconds that a fold takes at its end, to be read and scored: as those before, or a share of its training. */
+  get #finishing(): number {
+    const done = this.#models.length;
+    return done > 0 ? this.#scoring / done : finishingShare * this.#seconds;
+  }
+
+  /** Seconds that its end takes if it ends now: the fold at work, where it may count, and all that is written of those that do. */
+  get ending(): number {
+    const counts = this.#fold !== null && this.#fold.part === this.#rows.count;
+    const folds = this.#models.length + (counts ? 1 : 0);
+    return this.#finishing * ((counts ? 1 : 0) + writingShare * folds);
+  }
+
   /** Steps of training of the folds that have ended, and the seconds of those steps alone. */
   get trained(): { readonly steps: number; readonly seconds: number } {
     return { steps: this.#steps, seconds: this.#stepSeconds };
@@ -121,16 +138,19 @@ export class MemberAtWork {
 
   /**
    * Works for a moment; `last`: the fold at work comes to its end with what it has. That counts where it completes the member, or where
-   * nothing else answers (`needed`). True while there is more to do.
+   * nothing else answers (`needed`). A fold that is done counts if there is time to score it, of the `left` seconds. True while there is more to do.
    */
-  async advance(last: boolean, needed: boolean): Promise<boolean> {
-    if (this.#abandoned && this.#fold === null) return false;
+  async advance(last: boolean, needed: boolean, left = Infinity): Promise<boolean> {
+    // A fold that has not begun has nothing to come to an end with.
+    if (this.#fold === null && (this.#abandoned || (last && !needed))) return false;
     const { clock, used } = this.#job.surroundings;
     const cpuBefore = used?.().cpuSeconds ?? 0;
     try {
       const start = clock();
       this.#fold ??= await this.#open(this.#models.length + 1);
-      if (last) this.#fold.control.stop();
+      // Cut short, a fold counts where it is the last one or nothing else answers: others are given up where they stand.
+      if (last && (needed || this.#fold.part === this.#rows.count)) this.#fold.control.stop();
+      else if (last) this.#fold.control.abandon();
       const goesOn = await this.#fold.training.advance(slice);
       const trained = clock();
       this.#seconds += (trained - start) / 1000;
@@ -138,11 +158,15 @@ export class MemberAtWork {
       const { steps, seconds } = this.#fold.training.result();
       this.#steps += steps;
       this.#stepSeconds += seconds;
-      if (!this.#abandoned && (!last || needed || this.#completes(this.#fold))) await this.#finishFold(this.#fold);
+      // Of the last fold that time is kept back already.
+      const kept = needed || last || this.#fold.part === this.#rows.count;
+      const inTime = kept || (1 + writingShare) * this.#finishing <= left;
+      const counts = !this.#abandoned && inTime && (!last || needed || this.#completes(this.#fold));
+      if (counts) await this.#finishFold(this.#fold);
       this.#scoring += (clock() - trained) / 1000;
       this.#fold = null;
       this.#share = 0;
-      return !last && !this.#abandoned && !this.complete;
+      return !last && counts && !this.complete;
     } finally {
       this.#cpuSeconds += (used?.().cpuSeconds ?? 0) - cpuBefore;
     }
@@ -161,7 +185,7 @@ export class MemberAtWork {
   /** Gives it up: the fold at work ends as soon as it can, and counts for nothing. */
   abandon(): void {
     this.#abandoned = true;
-    this.stop();
+    this.#fold?.control.abandon();
   }
 
   /** Null: not one fold came to anything. */

@@ -122,7 +122,8 @@ export class AutoTraining implements Training {
   }
 
   get #leftInAll(): number {
-    return this.#budget - this.#spent - reserve - 2 * this.#choosing - this.#handOverTook;
+    const ending = 2 * this.#choosing + this.#handOverTook + (this.#atWork?.ending ?? 0);
+    return this.#budget - this.#spent - reserve - ending;
   }
 
   /** A moment of work, and what others ask for after it. */
@@ -140,7 +141,7 @@ export class AutoTraining implements Training {
     if (this.#atWork === null) return;
     const atWork = this.#atWork;
     try {
-      if (await atWork.advance(last, nothing && atWork.folds === 0)) return;
+      if (await atWork.advance(last, nothing && atWork.folds === 0, this.#left)) return;
     } catch (error) {
       // One that cannot be trained leaves the others their time.
       if (!comesToNothing(error)) throw error;

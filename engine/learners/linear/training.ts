@@ -81,8 +81,8 @@ class LinearTraining implements Training {
       progress: () => this.#progress(),
       snapshot: () => encodeSearch(search, this.#secondsSpent),
     });
-    // Whoever stops a run may not wait until it has.
-    job.control.onStop(() => this.#handOver());
+    // Whoever stops a run may not wait until it has; whoever trains a fold does.
+    if (!job.modelAlone) job.control.onStop(() => this.#handOver());
     this.#announce();
   }
 

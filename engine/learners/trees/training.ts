@@ -82,8 +82,8 @@ export class TreeTraining implements Training {
       progress: () => this.#progress(),
       snapshot: () => this.#snapshot(),
     });
-    // Whoever stops a run may not wait until it has.
-    job.control.onStop(() => this.#handOver());
+    // Whoever stops a run may not wait until it has; whoever trains a fold does.
+    if (!job.modelAlone) job.control.onStop(() => this.#handOver());
     this.#announce();
   }
 
@@ -261,6 +261,7 @@ export class TreeTraining implements Training {
   /** Hands over what is kept, and scores it. */
   async #keepAndScore(best: number): Promise<ReturnType<typeof scoreSplits> | null> {
     const grove = this.#grove;
+    if (this.#job.control.abandoned) return null;
     this.#handOver();
     if (this.#job.modelAlone) return null;
     const outputs = await this.#outputs();
