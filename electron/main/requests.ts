@@ -251,7 +251,7 @@ const schemas = {
     afterStep: z.int().min(-1).optional(),
   }),
   log: z.strictObject({ run, after: count.optional() }),
-  trials: z.strictObject({ run, after: count.optional() }),
+  trials: z.strictObject({ run, after: count.optional(), limit: count.optional() }),
   updateRun: z.strictObject({ run, patch }),
   deleteRuns: z.strictObject({ runs }),
   restoreRuns: z.strictObject({ runs }),

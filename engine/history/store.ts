@@ -238,7 +238,7 @@ function createService(home: string, history: History): StoreService {
     metrics: async ({ run, ...selection }) => metrics.read(runs.row(run).id, selection),
     log: async ({ run, after = 0 }) => log.read(runs.row(run).id, after),
     keepTrials: async ({ run, trials: ended }) => connection.transaction(() => trials.keep(runs.row(run).id, ended)),
-    trials: async ({ run, after = 0 }) => trials.read(runs.row(run).id, after),
+    trials: async ({ run, after = 0, limit }) => trials.read(runs.row(run).id, after, limit),
 
     async deleteRuns({ runs: chosen }) {
       const deleted = changeRuns(() => {

@@ -6,8 +6,8 @@ import type { Connection } from './database.ts';
 export interface TrialsTable {
   /** Within a transaction. Those that are there stay as they are. */
   keep(run: number, trials: readonly Trial[]): void;
-  /** By their numbers, those after `after`. */
-  read(run: number, after: number): readonly Trial[];
+  /** By their numbers, those after `after`, so many at most. */
+  read(run: number, after: number, limit?: number): readonly Trial[];
 }
 
 export const insertTrial = 'INSERT OR IGNORE INTO trial (run, number, data) VALUES (?, ?, ?)';
@@ -24,10 +24,11 @@ export function createTrialsTable(connection: Connection): TrialsTable {
       const insert = connection.sql(insertTrial);
       for (const trial of trials) insert.run(run, trial.trial, JSON.stringify(trial));
     },
-    read: (run, after) =>
+    read: (run, after, limit) =>
       connection
-        .sql<[number, number], TrialRow>(readTrials)
-        .all(run, after)
+        // A negative limit is none.
+        .sql<[number, number, number], TrialRow>(`${readTrials} LIMIT ?`)
+        .all(run, after, limit ?? -1)
         .map(({ data }) => JSON.parse(data) as Trial),
   };
 }

@@ -193,7 +193,7 @@ export interface StoreService {
   /** Trials of a search that have ended; one that is there already stays as it is. */
   keepTrials(request: { run: number; trials: readonly Trial[] }): Promise<void>;
   /** By their numbers, those after trial `after`; default: all. */
-  trials(request: { run: number; after?: number }): Promise<readonly Trial[]>;
+  trials(request: { run: number; after?: number; limit?: number }): Promise<readonly Trial[]>;
   deleteRuns(request: { runs: readonly number[] }): Promise<void>;
   restoreRuns(request: { runs: readonly number[] }): Promise<void>;
   /** Removes trashed runs and their files for good; all older than `olderThan` milliseconds. */

@@ -7,7 +7,7 @@ import type { Locator } from '@playwright/test';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import type { LogLine } from '../../engine/protocol/runs.ts';
 import { callService, drawn, dropFiles, expect, launch, test } from './launch.ts';
-import { homeWithRuns, longRun, writeWideTable } from './large-scenes.ts';
+import { homeWithRuns, longRun, longSearch, writeWideTable } from './large-scenes.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
 import { watchWork, type Work } from './work.ts';
 
@@ -103,6 +103,23 @@ test('10,000 runs: what is asked and drawn is what is in sight', async () => {
   expect(long.drawings['Loss chart']).toBeLessThanOrEqual(4);
   // Two lines of at most two points a pixel, and a band with two at every third.
   expect(long.points).toBeLessThanOrEqual((2 * 2 + 2 / 3) * pixels + 100);
+
+  // A search of 10,000 trials: told in pages, drawn once, and no more of it than people can tell apart.
+  await away();
+  await page.evaluate((run) => (location.hash = `#run/${run}`), longSearch.run);
+  await expect(page.getByRole('img', { name: /Settings of 10,000 trials/ })).toBeVisible();
+  await drawn(page);
+  const searched = await read();
+  // Ten full pages and an empty one; the board may ask again when the record is told.
+  expect(callsOf(searched, 'trials')).toBeGreaterThan(10);
+  expect(callsOf(searched, 'trials')).toBeLessThan(14);
+  expect(searched.largestMessage).toBeLessThan(1_000 * 400);
+  expect(searched.added, 'elements of the board').toBeLessThan(2_000);
+  const strokes = await page
+    .locator('.search svg path')
+    .evaluateAll((paths) => paths.reduce((sum, path) => sum + (path.getAttribute('d') ?? '').split('M').length - 1, 0));
+  expect(strokes, 'points of two panes, lines of the third').toBeLessThan(2 * 2 * 2_000 + 500);
+  expect(strokes).toBeGreaterThan(2_000);
   await app.close();
   fs.rmSync(home, { recursive: true, force: true });
 });

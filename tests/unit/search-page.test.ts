@@ -4,14 +4,13 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Trial } from '../../engine/protocol/search.ts';
 import {
-  bestOf,
   bestSoFar,
   mostLines,
   mostPoints,
   placeOn,
   reachedText,
-  scoreSpan,
   thinned,
+  viewOf,
 } from '../../renderer/views/run/search/search.ts';
 
 const trial = (number: number, score: number | null, state: Trial['state'] = 'completed'): Trial => ({
@@ -26,13 +25,15 @@ const many = Array.from({ length: 10_000 }, (_, at) =>
 
 test('of many trials some are drawn, evenly, and the best ones always', () => {
   const drawn = thinned(many, mostLines);
-  assert.equal(drawn.length, mostLines);
-  assert.deepEqual([drawn[0].trial, drawn[1].trial, drawn[mostLines - 1].trial], [1, 26, 9_976]);
-  assert.equal(thinned(many, mostPoints).length, mostPoints);
+  assert.deepEqual([drawn.length, drawn[0].trial, drawn[1].trial, drawn.at(-1)?.trial], [313, 1, 33, 9_985]);
+  assert.equal(thinned(many, mostPoints).length, 1_250);
   assert.equal(thinned(drawn, mostPoints), drawn);
-  const best = bestOf(many, 20);
-  assert.deepEqual([best.length, best[0].trial], [20, 6_001]);
-  assert.ok(best.every(({ state }) => state === 'completed'));
+  // Another trial moves none of those that were drawn.
+  assert.deepEqual(thinned([...many, trial(10_001, 3)], mostLines).slice(0, drawn.length), drawn);
+  const { ranked, completed, others } = viewOf(many);
+  assert.equal(ranked[0].trial, 6_001);
+  assert.ok(ranked.every(({ state }) => state === 'completed'));
+  assert.deepEqual([ranked.length, completed.length + others.length], [completed.length, many.length]);
 });
 
 test('the best so far falls, and one that was stopped early never is it', () => {
@@ -46,9 +47,12 @@ test('the best so far falls, and one that was stopped early never is it', () => 
 });
 
 test('a score far beyond the others does not press them together', () => {
-  const [low, high] = scoreSpan([...Array.from({ length: 19 }, (_, at) => trial(at, 1 + at / 100)), trial(20, 1000)]);
-  assert.ok(low < 1 && high < 1.3, `${low} to ${high}`);
-  assert.deepEqual(scoreSpan([]), [0, 1]);
+  const scored = [...Array.from({ length: 19 }, (_, at) => trial(at, 1 + at / 100)), trial(20, 1000)];
+  for (const state of ['completed', 'stopped'] as const) {
+    const [low, high] = viewOf(scored.map((one) => ({ ...one, state })).reverse()).span;
+    assert.ok(low < 1 && high < 1.3, `${low} to ${high}`);
+  }
+  assert.deepEqual(viewOf([]).span, [0, 1]);
 });
 
 test('a setting that does not count for a trial has no place', () => {

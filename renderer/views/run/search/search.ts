@@ -10,31 +10,42 @@ import { fixed, short } from '../../../lib/format.ts';
 /** Trials that are drawn in colour. */
 export const bestShown = 20;
 /** Points of a pane, and lines, at most. */
-export const mostPoints = 3_000;
+export const mostPoints = 2_000;
 export const mostLines = 400;
 
 export const isCompleted = ({ state }: Trial): boolean => state === 'completed';
 
-/** The best so many, the best one first. */
-export function bestOf(trials: readonly Trial[], count: number): readonly Trial[] {
-  return trials
-    .filter(isCompleted)
-    .sort((one, other) => one.score! - other.score!)
-    .slice(0, count);
+/** Trials, and what several panes ask of them: found once, however many panes there are. */
+export interface TrialsInView {
+  /** By their numbers, as all but the last are. */
+  readonly all: readonly Trial[];
+  readonly completed: readonly Trial[];
+  readonly others: readonly Trial[];
+  /** Those that were completed, the best one first. */
+  readonly ranked: readonly Trial[];
+  /** Of scores, as they are drawn. */
+  readonly span: readonly [low: number, high: number];
 }
 
-/** At most so many, evenly over all. */
+export function viewOf(all: readonly Trial[]): TrialsInView {
+  const completed = all.filter(isCompleted);
+  const ranked = completed.toSorted((one, other) => one.score! - other.score!);
+  const counted = ranked.length > 0 ? ranked : all;
+  const scores = counted.flatMap(({ score }) => (score === null ? [] : [score]));
+  if (ranked.length === 0) scores.sort((a, b) => a - b);
+  return { all, completed, others: all.filter((trial) => !isCompleted(trial)), ranked, span: scoreSpan(scores) };
+}
+
+/** At most so many, evenly over all: those that are drawn stay the same while others come, until every second one of them is left out. */
 export function thinned<T>(items: readonly T[], most: number): readonly T[] {
   if (items.length <= most) return items;
-  const every = items.length / most;
-  return Array.from({ length: most }, (_, at) => items[Math.floor(at * every)]);
+  let every = 2;
+  while (items.length > most * every) every *= 2;
+  return items.filter((_, at) => at % every === 0);
 }
 
-/** From the best score to one that nine of ten trials stay below: what is worse stands at the edge. */
-export function scoreSpan(trials: readonly Trial[]): readonly [low: number, high: number] {
-  const completed = trials.filter(isCompleted);
-  const counted = completed.length > 0 ? completed : trials;
-  const scores = counted.flatMap(({ score }) => (score === null ? [] : [score])).sort((a, b) => a - b);
+/** From the best score to one that nine of ten stay below: what is worse stands at the edge. `scores`: the best one first. */
+function scoreSpan(scores: readonly number[]): readonly [low: number, high: number] {
   if (scores.length === 0) return [0, 1];
   const [low, high] = [scores[0], scores[Math.floor(0.9 * (scores.length - 1))]];
   const room = high - low || Math.abs(low) || 1;

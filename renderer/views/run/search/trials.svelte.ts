@@ -4,8 +4,11 @@ import type { AppService } from '../../../../engine/protocol/app.ts';
 import type { Trial } from '../../../../engine/protocol/search.ts';
 import { throttle } from '../../../lib/throttle.ts';
 
-/** Milliseconds between two questions for more: four a second. */
+/** Trials that are asked for at once: an answer of thousands would hold the window up. */
+export const pageOfTrials = 1_000;
+/** Milliseconds between two questions for more: four a second; one, where the panes have many to draw. */
 const every = 250;
+const [many, everyOfMany] = [2_000, 1_000];
 
 export class SearchTrials {
   /** By their numbers. */
@@ -20,7 +23,8 @@ export class SearchTrials {
 
   /** Returns the function that stops following. `failed` hears what went wrong. */
   follow(attempt: (work: () => Promise<void>) => Promise<void>): () => void {
-    const read = throttle(() => void attempt(() => this.#read()), every);
+    const wait = (): number => (this.all.length > many ? everyOfMany : every);
+    const read = throttle(() => void attempt(() => this.#read()), wait);
     read();
     return this.#service.onRunsChanged(({ runs }) => {
       if (runs.includes(this.#run)) read();
@@ -28,10 +32,17 @@ export class SearchTrials {
   }
 
   async #read(): Promise<void> {
-    const after = this.all.at(-1)?.trial ?? 0;
-    const more = await this.#service.trials({ run: this.#run, after });
+    const fresh: Trial[] = [];
+    let page: readonly Trial[];
+    do {
+      const after = (fresh.at(-1) ?? this.all.at(-1))?.trial ?? 0;
+      page = await this.#service.trials({ run: this.#run, after, limit: pageOfTrials });
+      fresh.push(...page);
+    } while (page.length === pageOfTrials);
     // The answer to a later question may have come first.
-    const fresh = more.filter(({ trial }) => trial > (this.all.at(-1)?.trial ?? 0));
-    if (fresh.length > 0) this.all = [...this.all, ...fresh];
+    const last = this.all.at(-1)?.trial ?? 0;
+    const more = fresh.filter(({ trial }) => trial > last);
+    // Drawn once, when all are there.
+    if (more.length > 0) this.all = [...this.all, ...more];
   }
 }
