@@ -85,10 +85,11 @@ export function createDataService(options: DataServiceOptions): DataService & { 
 
   return {
     async import({ job, path, options: readOptions = {}, settings = {} }) {
-      await ready;
-      const id = await jobs.run(job, (running) =>
-        importFile(store, limits, { path, options: readOptions, settings, job: running }),
-      );
+      // Within the job: who cancels it before is heard, too.
+      const id = await jobs.run(job, async (running) => {
+        await ready;
+        return importFile(store, limits, { path, options: readOptions, settings, job: running });
+      });
       const info = await describe(id, settings);
       const warning = store.takeWarning(id) ?? (await knownContent(info, path));
       return warning === null ? info : { ...info, warnings: [...info.warnings, warning] };
@@ -129,10 +130,10 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     skipped: async ({ dataset }) => images.skipped(await store.read(dataset)),
 
     async prepare({ job, dataset, options: prepareOptions }) {
-      await ready;
       // The content of a dataset never changes: what it is and how it is asked for decide all.
       const key = JSON.stringify([dataset, prepareOptions]);
       const { made, shared } = await jobs.run(job, async (running) => {
+        await ready;
         const manifest = await store.readIntact(dataset);
         const shared = await handles.share(key);
         if (shared) return { shared };
@@ -153,8 +154,8 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     keepTokens: ({ preprocessing, places }) => keepTokens(store.home, preprocessing, places),
 
     async transform({ job, path, more = [], preprocessing, force = false, match, report, keep: keepRows }) {
-      await ready;
       const made = await jobs.run(job, async (running) => {
+        await ready;
         if (!isImagePreprocessing(preprocessing)) {
           return transformFile({
             store,

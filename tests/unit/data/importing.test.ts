@@ -93,6 +93,14 @@ test('a cancelled import stops at once and leaves nothing behind', async (contex
   assert.equal((await service.import({ job: 'next', path: messy('tabs.csv') })).rows, 40);
 });
 
+test('what is cancelled as soon as it is asked for does not come about', async (context) => {
+  const service = makeService(context);
+  const importing = service.import({ job: 'early', path: messy('tabs.csv') });
+  await service.cancel({ job: 'early' });
+  await assert.rejects(importing, { name: 'CancelledError', code: 'run.cancelled' });
+  assert.deepEqual(datasetFolders(service.home), []);
+});
+
 test('what a crash left is removed at the next start, what another process is making is not', async (context) => {
   const home = temporaryFolder(context);
   const child = spawn(process.execPath, ['--eval', '']);
