@@ -15,7 +15,7 @@ import {
   testsOfOneApp,
   type App,
 } from './launch.ts';
-import { writeTable } from './scene.ts';
+import { processIds, writeTable } from './scene.ts';
 
 const sharing = testsOfOneApp();
 
@@ -137,10 +137,14 @@ test('drop, look, train, pause, quit, come back, train again, compare', async ()
 sharing('import shows its progress and can be cancelled', async ({ app }) => {
   const { page, home } = app;
   await ready(app);
-  await dropFiles(app, writeTable(home, 1_500_000, 'large.csv'));
+  // The data host stands still while the button is pressed: what it imports is not done before.
+  const [data] = await processIds(app, 'data');
+  process.kill(data, 'SIGSTOP');
+  await dropFiles(app, writeTable(home, 100_000, 'large.csv'));
   const progress = page.getByRole('region', { name: 'Importing large.csv' });
   await expect(progress.getByRole('progressbar')).toBeVisible();
   await progress.getByRole('button', { name: 'Cancel' }).click();
+  process.kill(data, 'SIGCONT');
   await expect(progress).toBeHidden();
   await expect(page.getByRole('heading', { name: 'Train a model on this machine' })).toBeVisible();
 });
