@@ -60,7 +60,7 @@ export interface AppServiceParts {
   readonly samples: Samples;
   readonly dialogs: Dialogs;
   readonly onBattery?: () => boolean;
-  readonly power?: Pick<Power, 'held'>;
+  readonly power?: Pick<Power, 'held' | 'tellBattery'>;
   readonly network: NetworkGuard;
   readonly window: Pick<MainWindow, 'setAppearance' | 'reload' | 'mishap' | 'showFile' | 'dragFile'>;
   /** Commands chosen from the native menu. */
@@ -215,6 +215,7 @@ function training({
   | 'queuePaused'
   | 'queuePlan'
   | 'powerHold'
+  | 'tellBattery'
   | 'onReport'
 > {
   return {
@@ -223,6 +224,7 @@ function training({
     queuePaused: () => isQueuePaused(store),
     queuePlan: () => readQueuePlan(store, machine, Date.now()),
     powerHold: async () => power?.held ?? null,
+    tellBattery: async ({ share }) => power?.tellBattery(share),
     startRun: (request) => runs.start(request),
     extendRun: (request) => runs.goOn(request),
     resumeRun: (request) => runs.resume(request),

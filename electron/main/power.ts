@@ -1,7 +1,7 @@
 // A laptop's battery and heat, respected by choice: what trains pauses, nothing begins, and both go on by themselves once the cause has gone.
 // What is Electron's comes as a parameter, so that tests can turn it.
 
-import { pauseOnBatteryKey, pauseWhenHotKey, type PowerHold } from '../../engine/protocol/choices.ts';
+import { pauseBelowKey, pauseOnBatteryKey, pauseWhenHotKey, type PowerHold } from '../../engine/protocol/choices.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 
@@ -24,6 +24,8 @@ export interface Power {
   readonly held: PowerHold | null;
   /** Looks at once: a choice has changed. */
   look(): Promise<void>;
+  /** The window's page knows the battery, which Electron does not tell: its share while it discharges, else null. */
+  tellBattery(share: number | null): void;
   stop(): void;
 }
 
@@ -31,22 +33,33 @@ export interface Power {
 const lookMilliseconds = 5_000;
 /** Percent of its speed that a processor is let run at, below which it is too hot, and from which it has cooled down. */
 const [hot, cooled] = [60, 90];
+/** Percent above its limit at which a battery that was too low is not any more, though nothing charges it: figures of batteries waver. */
+const recovered = 3;
 
 export function respectPower({ power, runs, store }: PowerParts): Power {
   let held: PowerHold | null = null;
   let goOn: (() => Promise<void>) | null = null;
   let speedLimit = 100;
+  let battery: number | null = null;
   let work: Promise<void> = Promise.resolve();
 
-  const chosen = async (key: string): Promise<boolean> => (await store.getSetting({ key }).catch(() => null)) === true;
+  const choice = (key: string): Promise<unknown> => store.getSetting({ key }).catch(() => null);
+  const chosen = async (key: string): Promise<boolean> => (await choice(key)) === true;
 
   function isHot(): boolean {
     const state = power.getCurrentThermalState();
     return state === 'serious' || state === 'critical' || speedLimit < (held === 'heat' ? cooled : hot);
   }
 
+  async function isLow(): Promise<boolean> {
+    const floor = await choice(pauseBelowKey);
+    if (battery === null || typeof floor !== 'number') return false;
+    return 100 * battery < floor + (held === 'low-battery' ? recovered : 0);
+  }
+
   async function reason(): Promise<PowerHold | null> {
     if (power.isOnBatteryPower() && (await chosen(pauseOnBatteryKey))) return 'battery';
+    if (await isLow()) return 'low-battery';
     return isHot() && (await chosen(pauseWhenHotKey)) ? 'heat' : null;
   }
 
@@ -75,6 +88,10 @@ export function respectPower({ power, runs, store }: PowerParts): Power {
       return held;
     },
     look,
+    tellBattery(share) {
+      battery = share;
+      void look();
+    },
     stop: () => clearInterval(timer),
   };
 }

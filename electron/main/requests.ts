@@ -239,6 +239,7 @@ const schemas = {
   queuePaused: nothing,
   queuePlan: nothing,
   powerHold: nothing,
+  tellBattery: z.strictObject({ share: share.nullable() }),
   run: oneRun,
   runs: runQuery,
   tags: nothing,

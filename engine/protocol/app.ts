@@ -210,6 +210,8 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   queuePlan(): Promise<readonly PlannedRun[]>;
   /** Why this computer holds all runs just now; null: it does not. */
   powerHold(): Promise<PowerHold | null>;
+  /** `share` of its charge that the battery holds, 0 to 1, while it discharges; null: it does not, or there is none. */
+  tellBattery(request: { share: number | null }): Promise<void>;
   updateRun(request: {
     run: number;
     patch: Pick<RunPatch, 'name' | 'tags' | 'notes' | 'starred' | 'group'>;

@@ -9,10 +9,16 @@ export const keepAwakeKey = 'app.keep-awake';
 export const pauseOnBatteryKey = 'app.pause-on-battery';
 export const pauseWhenHotKey = 'app.pause-when-hot';
 
+/** Runs pause while the battery discharges and holds less than so many percent. Absent = never. */
+export const pauseBelowKey = 'app.pause-below-battery';
+/** Percent that are offered. */
+export const batteryFloors: readonly number[] = [10, 20, 30, 50, 80];
+
 /** Why runs are held. */
-export type PowerHold = 'battery' | 'heat';
+export type PowerHold = 'battery' | 'low-battery' | 'heat';
 
 export const powerHoldWords: Readonly<Record<PowerHold, string>> = {
   battery: 'This computer is on battery: runs pause, and go on by themselves with mains power.',
+  'low-battery': 'The battery is low: runs pause, and go on by themselves once it charges.',
   heat: 'This computer is too hot: runs pause, and go on by themselves when it has cooled down.',
 };

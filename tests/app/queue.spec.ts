@@ -6,7 +6,7 @@ import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { usableCores } from '../../engine/system/cores.ts';
 import { answerDialog, callService, expect, launch, screenshot, test, type App } from './launch.ts';
 import { homeWithQueue } from './large-scenes.ts';
-import { importTable, oneAtATime, startRun, waitForEpoch, writeTable } from './scene.ts';
+import { importTable, oneAtATime, startRun, waitForEpoch, waitForState, writeTable } from './scene.ts';
 
 test('runs wait in the order a person gives them, and outlive the program', async ({ app }) => {
   const dataset = await importTable(app, writeTable(app.home, 2000));
@@ -145,4 +145,36 @@ test('a thousand waiting runs: what is in sight is drawn, the last one is reache
     await app.close();
     fs.rmSync(home, { recursive: true, force: true });
   }
+});
+
+test('below the charge that is chosen in Settings runs pause, and go on when the battery charges', async ({ app }) => {
+  const { page } = app;
+  await page.addInitScript(() => {
+    const battery = Object.assign(new EventTarget(), { charging: false, level: 0.9 });
+    if (!('getBattery' in navigator)) throw new Error('Chromium knows of no battery.');
+    Object.assign(navigator, { getBattery: async () => battery });
+    Object.assign(globalThis, { battery });
+  });
+  const turn = (change: { charging?: boolean; level?: number }, event: string): Promise<void> =>
+    page.evaluate(
+      ([changed, name]) => {
+        const { battery } = globalThis as unknown as { battery: EventTarget };
+        Object.assign(battery, changed);
+        battery.dispatchEvent(new Event(name));
+      },
+      [change, event] as const,
+    );
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  const { id } = await startRun(app, dataset, 100_000);
+  await page.evaluate(() => (location.hash = '#settings'));
+  await page.getByLabel('Pause when the battery is below').selectOption({ label: '20 %' });
+  await waitForEpoch(app, id, 1);
+  await turn({ level: 0.19 }, 'levelchange');
+  await waitForState(app, id, 'paused');
+  await page.evaluate(() => (location.hash = '#queue'));
+  await expect(page.getByText('The battery is low: runs pause')).toBeVisible();
+  await turn({ charging: true }, 'chargingchange');
+  await waitForState(app, id, 'running');
+  await callService(app, 'stopRun', { run: id });
+  await waitForState(app, id, 'stopped');
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { respectPower } from '../../electron/main/power.ts';
-import { pauseOnBatteryKey, pauseWhenHotKey } from '../../engine/protocol/choices.ts';
+import { pauseBelowKey, pauseOnBatteryKey, pauseWhenHotKey } from '../../engine/protocol/choices.ts';
 
 function setUp(choices: Record<string, unknown>) {
   const listeners = new Map<string, (details: { readonly limit: number }) => void>();
@@ -64,5 +64,25 @@ test('a hot computer holds runs until it has cooled down well below where they w
   assert.deepEqual(await turn('speed-limit-change', {}, 55), ['hold']);
   assert.deepEqual(await turn('speed-limit-change', {}, 80), []);
   assert.deepEqual(await turn('speed-limit-change', {}, 95), ['go on']);
+  watched.stop();
+});
+
+test('a low battery holds runs below the percent that is chosen, until it charges or is well above it', async () => {
+  const choices: Record<string, unknown> = { [pauseBelowKey]: 20 };
+  const { watched, turn } = setUp(choices);
+  const holds = async (share: number | null): Promise<readonly string[]> => {
+    watched.tellBattery(share);
+    return turn('on-battery', { battery: share !== null });
+  };
+  assert.deepEqual(await holds(0.2), []);
+  assert.deepEqual(await holds(0.19), ['hold']);
+  assert.equal(watched.held, 'low-battery');
+  assert.deepEqual(await holds(0.21), [], 'its figure wavers');
+  assert.deepEqual(await holds(0.23), ['go on']);
+  assert.deepEqual(await holds(0.05), ['hold']);
+  assert.deepEqual(await holds(null), ['go on']);
+  assert.deepEqual(await holds(0.1), ['hold']);
+  choices[pauseBelowKey] = null;
+  assert.deepEqual(await holds(0.1), ['go on']);
   watched.stop();
 });
