@@ -14,6 +14,7 @@ const textFiles = [
   'tokenizer.json',
   'tokenizer_config.json',
   'special_tokens_map.json',
+  'added_tokens.json',
   'vocab.txt',
   'vocab.json',
   'merges.txt',

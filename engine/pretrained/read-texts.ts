@@ -27,7 +27,8 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
   const tokenizer = tokenizerFromFiles(texts);
   const names = namesIn(tensors, net, tokenizer.vocabulary);
   const vocabulary = vocabularyOf(tensors, net, names, tokenizer.vocabulary);
-  const length = Math.min(net.positions, options.length ?? net.positions);
+  const { most, cutsInFront } = cuttingSaid(texts['tokenizer_config.json']);
+  const length = Math.min(net.positions, options.length ?? most);
   const language = names.words !== undefined;
   const text = {
     name: columns.text,
@@ -65,9 +66,18 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
     preprocessing: { version: 1, features: [feature], target, leftOut: [], ...(language && { language }) },
     weights,
     head: names.outputs > 0,
-    said: unused.length > 0 ? [unusedText(unused)] : [],
+    said: [...(unused.length > 0 ? [unusedText(unused)] : []), ...(cutsInFront ? [keptInFront] : [])],
   };
 }
+
+/** Where transformers cuts a text, if the settings of its tokenizer say so: behind so many tokens, or in front. */
+function cuttingSaid(settings = '{}'): { readonly most: number; readonly cutsInFront: boolean } {
+  const { model_max_length: most, truncation_side: side } = JSON.parse(settings) as Readonly<Record<string, unknown>>;
+  return { most: typeof most === 'number' && most >= 1 ? Math.floor(most) : Infinity, cutsInFront: side === 'left' };
+}
+
+const keptInFront =
+  'Its settings cut the beginning of long texts off (truncation_side left): here their end is cut off, which gives other answers for them.';
 
 /** The tensor of the head's last layer. */
 const headModule = (net: TextNet): string =>

@@ -6,21 +6,24 @@ import { InputError } from '../protocol/errors.ts';
 import { bertParts, byteLevelParts, bytePairModel, tokenizerFile, wordPieceModel, type SpecialToken } from './parts.ts';
 import { Pipeline } from './pipeline.ts';
 import { savedAs } from './saved.ts';
+import { besideSchema, withSettings } from './tokenizer-settings.ts';
 import type { Tokenizer } from './tokenizer.ts';
 import { vocabularyOf, vocabularySchema, type Vocabulary } from './vocabulary.ts';
 
 /** The texts of the files there are. */
 export type TokenizerFiles = Readonly<
-  Partial<Record<'tokenizer.json' | 'vocab.txt' | 'vocab.json' | 'merges.txt' | 'tokenizer_config.json', string>>
+  Partial<
+    Record<
+      'tokenizer.json' | 'vocab.txt' | 'vocab.json' | 'merges.txt' | 'tokenizer_config.json' | 'added_tokens.json',
+      string
+    >
+  >
 >;
 
 const name = z.union([z.string(), z.object({ content: z.string() }).transform(({ content }) => content)]).nullish();
 
 const settingsSchema = z.looseObject({
-  do_lower_case: z.boolean().nullish(),
-  strip_accents: z.boolean().nullish(),
-  tokenize_chinese_chars: z.boolean().nullish(),
-  add_prefix_space: z.boolean().nullish(),
+  ...besideSchema.shape,
   unk_token: name,
   cls_token: name,
   sep_token: name,
@@ -32,10 +35,14 @@ type Settings = z.infer<typeof settingsSchema>;
 
 /** The tokenizer of a folder. Throws InputError `input.tokenizer` where a file is missing, damaged or not supported. */
 export function tokenizerFromFiles(files: TokenizerFiles): Tokenizer {
-  const whole = files['tokenizer.json'];
-  if (whole !== undefined) return new Pipeline(parsed('tokenizer.json', whole));
   const settings = savedAs(settingsSchema, parsed('tokenizer_config.json', files['tokenizer_config.json'] ?? '{}'));
-  const { 'vocab.txt': lines, 'vocab.json': ids, 'merges.txt': merges } = files;
+  const added = savedAs(vocabularySchema, parsed('added_tokens.json', files['added_tokens.json'] ?? '{}'));
+  return new Pipeline(withSettings(fileOf(files, settings), settings, added));
+}
+
+function fileOf(files: TokenizerFiles, settings: Settings): unknown {
+  const { 'tokenizer.json': whole, 'vocab.txt': lines, 'vocab.json': ids, 'merges.txt': merges } = files;
+  if (whole !== undefined) return parsed('tokenizer.json', whole);
   if (lines !== undefined) return fromLines(lines, settings);
   if (ids !== undefined && merges !== undefined) return fromMerges(parsed('vocab.json', ids), merges, settings);
   throw new InputError(
@@ -54,7 +61,7 @@ function parsed(file: string, text: string): unknown {
 }
 
 /** BERT's: a token a line, its id the number of the line from 0. In lower case unless its settings say otherwise. */
-function fromLines(text: string, settings: Settings): Tokenizer {
+function fromLines(text: string, settings: Settings): unknown {
   const tokens = text.replace(/\r?\n$/, '').split(/\r?\n/);
   const vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
   const vocabulary = vocabularyOf(vocab);
@@ -69,13 +76,11 @@ function fromLines(text: string, settings: Settings): Tokenizer {
     begin,
     end,
   });
-  return new Pipeline(
-    tokenizerFile(parts, wordPieceModel(vocab, unknown), [...present(vocabulary, others), begin, end]),
-  );
+  return tokenizerFile(parts, wordPieceModel(vocab, unknown), [...present(vocabulary, others), begin, end]);
 }
 
 /** GPT-2's, or RoBERTa's where there are <s> and </s>. */
-function fromMerges(json: unknown, merges: string, settings: Settings): Tokenizer {
+function fromMerges(json: unknown, merges: string, settings: Settings): unknown {
   const vocab = savedAs(vocabularySchema, json, 'vocab.json');
   const vocabulary = vocabularyOf(vocab);
   const pairs = merges.split(/\r?\n/).flatMap((line, i): readonly (readonly [string, string])[] => {
@@ -100,11 +105,10 @@ function fromMerges(json: unknown, merges: string, settings: Settings): Tokenize
     : byteLevelParts.post_processor;
   const names = framed ? [begin, settings.pad_token ?? '<pad>', end, settings.unk_token ?? '<unk>'] : ['<|endoftext|>'];
   const mask = framed ? present(vocabulary, [settings.mask_token ?? '<mask>']) : [];
-  return new Pipeline(
-    tokenizerFile({ ...byteLevelParts, pre_tokenizer: level, post_processor: frame }, bytePairModel(vocab, pairs), [
-      ...present(vocabulary, names),
-      ...mask.map((token) => ({ ...token, lstrip: true })),
-    ]),
+  return tokenizerFile(
+    { ...byteLevelParts, pre_tokenizer: level, post_processor: frame },
+    bytePairModel(vocab, pairs),
+    [...present(vocabulary, names), ...mask.map((token) => ({ ...token, lstrip: true }))],
   );
 }
 

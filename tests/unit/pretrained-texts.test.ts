@@ -140,6 +140,40 @@ test('a body has no output layer; a table of tokens may have more rows than ther
   assert.equal(vocabulary, models.minilm.tensors['embeddings.word_embeddings.weight'][0]);
 });
 
+test('the settings beside a tokenizer count more than tokenizer.json: case, spaces, added tokens, where a text is cut', async () => {
+  const readBy = async (model: GoldenText, settings: object, added = {}): Promise<[Int32Array, Pretrained]> => {
+    const beside = { 'tokenizer_config.json': JSON.stringify(settings), 'added_tokens.json': JSON.stringify(added) };
+    const net = await read({ ...folderOf(model), ...beside });
+    const [{ tokenizer }] = (net.preprocessing as { features: readonly TextFeature[] }).features;
+    return [tokenizerOf(tokenizer).encode('the yard The <x> yard'), net];
+  };
+  const [[lower], [cased], [plain], [spaced]] = await Promise.all([
+    readBy(models.bert, {}),
+    readBy(models.bert, { do_lower_case: false }),
+    readBy(models.gpt2, {}),
+    readBy(models.gpt2, { add_prefix_space: true }),
+  ]);
+  assert.equal(lower[3], lower[1], 'The');
+  assert.notEqual(cased[3], cased[1]);
+  assert.notEqual(spaced[0], plain[0]);
+  assert.deepEqual(
+    (await readBy(models.bert, { tokenizer_class: 'TokenizersBackend', do_lower_case: false }))[0],
+    lower,
+  );
+  // Its table has three rows more than there are tokens.
+  const id = models.minilm.tensors['embeddings.word_embeddings.weight'][0] - 1;
+  assert.ok((await readBy(models.minilm, {}, { '<x>': id }))[0].includes(id));
+  const told = { content: '<x>', normalized: false };
+  const [ids, cut] = await readBy(models.minilm, {
+    added_tokens_decoder: { [id]: told },
+    model_max_length: 9,
+    truncation_side: 'left',
+  });
+  assert.ok(ids.includes(id));
+  assert.equal(cut.input.kind === 'table' && cut.input.texts?.[0].length, 9);
+  assert.match(cut.said.join(), /cut the beginning of long texts off/);
+});
+
 test('old names of norms, half precision and fewer tokens a text are read', async () => {
   const tensors = Object.entries(textTensorsOf(models.bert)).map(([name, tensor]) => [
     name.replace('LayerNorm.weight', 'LayerNorm.gamma').replace('LayerNorm.bias', 'LayerNorm.beta'),
