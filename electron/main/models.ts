@@ -24,8 +24,9 @@ export function createModels(parts: {
         const found = await models.read({ path });
         const [{ store }, owner] = [parts, processOwner()];
         if ('origin' in found) {
-          const { run } = await importReturned({ store, returned: found, owner });
-          const said = returnedSentences(found, run.parent);
+          const { run, again } = await importReturned({ store, returned: found, owner });
+          const there = `It was there already, as run ${run.id}: nothing was added.`;
+          const said = [...(again ? [there] : []), ...returnedSentences(found, run.parent)];
           return { run: run.id, returned: true, title: run.name, head: true, pictures: false, said };
         }
         const { run } = await importModel({ store, pretrained: found, owner });

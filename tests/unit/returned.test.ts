@@ -2,7 +2,7 @@
 // not done, damaged or of something else is said.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { after } from 'node:test';
 import { findReturned } from '../../engine/export/returned/find.node.ts';
@@ -120,4 +120,10 @@ test('the project, or the folder in it, is found; one that is not trained, or no
   writeFileSync(join(folder, 'result.json'), files.result);
   assert.deepEqual(await findReturned(folder), files);
   assert.deepEqual(await findReturned(project), { ...files, source: 'project' });
+  // Of three gigabytes, none of which is written.
+  truncateSync(join(folder, 'weights.safetensors'), 3e9);
+  await assert.rejects(
+    findReturned(project),
+    /weights\.safetensors of project is too large to be read: 3000 MB of 2147/,
+  );
 });

@@ -1,6 +1,6 @@
 // A folder that a project for a cluster has written, or the project with it: whether a path is one, and its files.
 
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
 import type { ReturnedFiles } from './read.ts';
@@ -11,7 +11,10 @@ const [ofProject, ofResult] = [
   ['metrics.jsonl', 'weights.safetensors'],
 ];
 
-/** null: the path is something else. Throws InputError `input.returned` for a training that has not begun or is not done. */
+/** Of the files that are read whole: no project that leaves here has as many weights, or epochs, as that. */
+const mostBytes = { 'weights.safetensors': 2 ** 31 - 1, 'metrics.jsonl': 200e6, 'result.json': 50e6 };
+
+/** null: the path is something else. Throws InputError `input.returned` for a training that has not begun or is not done, and for files that are too large. */
 export async function findReturned(where: string): Promise<ReturnedFiles | null> {
   const name = path.basename(path.resolve(where));
   const names = await namesIn(where);
@@ -36,6 +39,15 @@ async function read(folder: string, source: string, names: readonly string[]): P
     );
   }
   const file = (name: string) => path.join(folder, name);
+  for (const [name, most] of Object.entries(mostBytes)) {
+    const { size } = await stat(file(name));
+    if (size <= most) continue;
+    throw new InputError(
+      'input.returned',
+      `${name} of ${source} is too large to be read: ${(size / 1e6).toFixed(0)} MB of ${(most / 1e6).toFixed(0)} at most.`,
+      'Bring back the folder as the project wrote it.',
+    );
+  }
   const [weights, metrics, result] = await Promise.all([
     readFile(file('weights.safetensors')),
     readFile(file('metrics.jsonl'), 'utf8'),
