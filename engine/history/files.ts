@@ -60,8 +60,8 @@ export interface RunFiles {
   remove(run: number, file: RunFile): Promise<void>;
   /** The files there are, and what they take. */
   list(run: number): Promise<readonly KeptFile[]>;
-  /** Drops the checkpoint before the last one, and what the run began with: at its end it needs them no more. */
-  dropPrevious(run: number): Promise<void>;
+  /** Drops what a run needs no more at its end: the checkpoint before the last one and, unless `keepStart`, what it began with. */
+  dropPrevious(run: number, keepStart: boolean): Promise<void>;
   /** Keeps what the database holds of a run beside its files, as far as the disk lets it. */
   keepRecord(run: number, text: string): void;
   /** Gives a run a file of another as its `start.bin`, as it is now. Throws `run.no_start` if there is none. */
@@ -131,9 +131,9 @@ export function createRunFiles(home: string): RunFiles {
         return found ? [{ file, bytes: found.size }] : [];
       });
     },
-    async dropPrevious(run) {
+    async dropPrevious(run, keepStart) {
       await rm(place(run, 'checkpoint.previous.bin'), { force: true });
-      if (existsSync(place(run, startFile))) await inTurn(run, () => removeFile(folder(run), startFile));
+      if (!keepStart && existsSync(place(run, startFile))) await inTurn(run, () => removeFile(folder(run), startFile));
     },
     keepRecord(run, text) {
       const target = join(folder(run), recordFile);

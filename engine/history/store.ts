@@ -204,10 +204,12 @@ function createService(home: string, history: History): StoreService {
       if (ends) changeRuns(change);
       else connection.transaction(change);
       keepRecords([run]);
-      // Nobody goes on with such a run.
-      if (patch.state === 'completed' || patch.state === 'diverged') await files.dropPrevious(run);
+      const record = runs.record(run);
+      // Nobody goes on with such a run. What it started from is among what an export trains it anew with.
+      if (patch.state === 'completed' || patch.state === 'diverged')
+        await files.dropPrevious(run, record.relation === 'started from');
       changes.announce([run]);
-      return runs.record(run);
+      return record;
     },
     async append({ run, points, log: lines = [], progress, again = false }) {
       const { request, growth } = connection.transaction(() => {

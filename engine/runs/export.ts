@@ -173,7 +173,7 @@ async function readSource(
   return { record, ...files, points, log, start: again ? await startOf(store, record) : null };
 }
 
-/** What a run began with: its own copy, until it ended, or the model of others that it began with, which stays as it is. */
+/** What a run started from: its own copy, which earlier histories kept until it ended, or the model of others it started from, which stays as it is. */
 async function startOf(store: ExportParts['store'], { id, parent }: RunRecord): Promise<Uint8Array | null> {
   const own = await store.readFile({ run: id, file: 'start.bin' });
   if (own !== null || parent === null) return own;

@@ -456,5 +456,13 @@ test('a run takes over a file and points of its parent, and says what it comes f
   await store.purge({ runs: [parent] });
   assert.equal((await store.run({ run: child.id })).parent, parent, 'that it has one stays known');
   assert.deepEqual(await store.readFile({ run: child.id, file: 'start.bin' }), data);
+  // At its end only what it started from is of use to anybody: a project that trains it anew.
+  await store.writeFile({ run: child.id, file: 'best.safetensors', data });
+  const started = { parent: child.id, relation: 'started from', start: {}, file: 'best.safetensors' } as const;
+  const other = await store.createRun(newRun({ family: started }));
+  for (const run of [child.id, other.id]) await store.updateRun({ run, patch: { state: 'completed' } });
+  await store.writeFile({ run: child.id, file: 'best.safetensors', data: new Uint8Array([9]) });
+  assert.equal(await store.readFile({ run: child.id, file: 'start.bin' }), null);
+  assert.deepEqual(await store.readFile({ run: other.id, file: 'start.bin' }), data);
   await store.close();
 });

@@ -143,7 +143,7 @@ function firstWeights({ record, tensors, start }: OpenedRun, file: NetworkModelF
   if (!start) {
     throw cannotExport(
       `What this run took over from run ${record.parent} is gone from its folder: it cannot be trained again.`,
-      'Export the model alone.',
+      `Export the model alone, or start it from run ${record.parent} once more and export that: a run keeps now what it started from.`,
     );
   }
   const from = { file: start, parent: record.parent, upTo: record.start?.upTo };
