@@ -112,6 +112,7 @@ test('a search tells its trials, keeps the best as a model, and looks at no test
   t.after(() => store.close());
   const { leaderboard } = (await store.run({ run: 4 })).result!;
   assert.equal(leaderboard?.filter(({ member }) => member !== null).length, 3);
+  assert.ok((await store.run({ run: 3 })).result!.threads >= 2);
   assert.match((await store.log({ run: 3 })).map(({ message }) => message).join('\n'), /trained 2 at a time/);
 });
 

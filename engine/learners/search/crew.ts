@@ -9,6 +9,9 @@ import type { TrialTask } from './trial-work.ts';
  */
 export const lookBack = (atATime: number): number => (atATime > 1 ? 2 * atATime : 1);
 
+/** Threads of each of so many at a time: those that were asked for are those of all. */
+export const threadsOfEach = (threads: number, atATime: number): number => Math.max(1, Math.floor(threads / atATime));
+
 export class Crew {
   readonly #partners: readonly { readonly partner: TrialPartner; waiting: number }[];
   readonly #atWork: Promise<TrialDone>[] = [];

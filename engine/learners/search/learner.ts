@@ -6,7 +6,7 @@ import type { AutoModelFile } from '../auto/file.ts';
 import { learner as auto } from '../auto/learner.ts';
 import type { Learner, LearnerJob, Training } from '../learner.ts';
 import { InputError } from '../../protocol/errors.ts';
-import { Crew } from './crew.ts';
+import { Crew, threadsOfEach } from './crew.ts';
 import { spaceOf, type SearchConfig } from './declaration.ts';
 import { SearchTraining } from './training.ts';
 import { connectTrials } from './trial-partner.ts';
@@ -32,8 +32,7 @@ async function openSearch(job: LearnerJob<SearchConfig>): Promise<Training> {
       'Take fewer at a time.',
     );
   }
-  // Threads that were asked for are those of all.
-  const each = Math.max(1, Math.floor(config.threads / parallel));
+  const each = threadsOfEach(config.threads, parallel);
   events.onStarted({
     device: { kind: 'cpu', name: 'CPU', threads: together ? parallel * each : 1 },
     sentence: together

@@ -23,7 +23,7 @@ import { Course } from '../course.ts';
 import { DoneBy } from '../done-by.ts';
 import { declarationOf } from '../declared/registry.ts';
 import type { LearnerJob, Training } from '../learner.ts';
-import { lookBack, type Crew } from './crew.ts';
+import { lookBack, threadsOfEach, type Crew } from './crew.ts';
 import { comparesLosses, type SearchConfig } from './declaration.ts';
 import { Trials } from './standing.ts';
 import { configOfTrial, type TrialData } from '../declared/searched-trial.ts';
@@ -263,10 +263,11 @@ export class SearchTraining implements Training {
     this.#trials.findImportance();
     const standing = this.#trials.standing();
     const of = standing.trials;
+    const { threads, search } = this.#job.config;
     this.#result = {
       reason: ended === 'stopped' ? 'stopped' : 'completed',
       device: 'cpu',
-      threads: 1,
+      threads: this.#crew === null ? 1 : search.parallel * threadsOfEach(threads, search.parallel),
       epochs: of,
       steps: of,
       seconds: this.#trials.all.reduce((sum, { training }) => sum + training, 0),
