@@ -188,9 +188,13 @@ function gptNet(config: z.infer<typeof gptSchema>): TextNet {
 /** Their names of activations. */
 const activations: ReadonlyMap<string, string> = new Map([
   ['gelu', 'gelu'],
+  ['gelu_python', 'gelu'],
   ['gelu_new', 'gelu_tanh'],
   ['gelu_pytorch_tanh', 'gelu_tanh'],
+  ['gelu_fast', 'gelu_tanh'],
+  ['gelu_accurate', 'gelu_tanh'],
   ['relu', 'relu'],
+  ['relu6', 'relu6'],
   ['silu', 'silu'],
   ['swish', 'silu'],
   ['tanh', 'tanh'],

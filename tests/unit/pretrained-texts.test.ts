@@ -129,6 +129,18 @@ test('attention drops the weights that the config says', async () => {
   assert.deepEqual(await ratesOf(models.gpt2, { attn_pdrop: 0.05 }), [0.05]);
 });
 
+test('other names of an activation are that activation', async () => {
+  for (const [theirs, ours] of [
+    ['gelu_fast', 'gelu_tanh'],
+    ['gelu_accurate', 'gelu_tanh'],
+    ['gelu_python', 'gelu'],
+    ['relu6', 'relu6'],
+  ]) {
+    const { layers } = (await read(folderOf(changed(models.bert, { hidden_act: theirs })))).model;
+    assert.equal(layers.find(({ id }) => id === 'b1.wide')?.['activation'], ours);
+  }
+});
+
 test('a body has no output layer; a table of tokens may have more rows than there are tokens', async () => {
   const net = await read(folderOf(models.minilm));
   assert.deepEqual([net.head, net.title], [false, 'BERT of 2 blocks of 16']);
