@@ -1,9 +1,11 @@
 // The main process: boots in a list of steps and then only orchestrates. What each step does stands in its own file; the
 // processes it starts are described in docs/security.md and docs/building.md.
 
+import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { app, dialog, session, powerMonitor } from 'electron';
+import { explainFailure } from '../../engine/history/failures.ts';
 import { makeFolder } from '../../engine/history/home.ts';
 import { refuseTraining } from '../../engine/history/measuring.ts';
 import { processOwner } from '../../engine/history/owner.ts';
@@ -45,6 +47,14 @@ if (command === null) openWindow();
 else runCommand(command).catch(giveUp);
 
 function openWindow(): void {
+  try {
+    makeFolder(home);
+    fs.accessSync(home, fs.constants.W_OK);
+  } catch (error) {
+    // Without it there is no lock either, and the app would end as if another one had it: without a word.
+    void app.whenReady().then(() => giveUp(explainFailure(error, home)));
+    return;
+  }
   app.setPath('userData', home);
   // Chromium's own files: out of the way of the history.
   app.setPath('sessionData', path.join(home, 'window'));
@@ -71,7 +81,6 @@ function openWindow(): void {
 }
 
 async function start(): Promise<void> {
-  makeFolder(home);
   const pages = session.defaultSession;
   denyPermissions(pages);
   const network = guardNetwork(pages);

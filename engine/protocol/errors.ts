@@ -36,7 +36,7 @@ export class CancelledError extends TrainyardError {
 }
 
 export function toWire(error: unknown): WireError {
-  if (error instanceof TrainyardError) {
+  if (isOurs(error)) {
     return { name: error.name, code: error.code, message: error.message, hint: error.hint };
   }
   if (isOutOfMemory(error)) {
@@ -48,6 +48,14 @@ export function toWire(error: unknown): WireError {
     };
   }
   return { name: 'Error', ...describeUnknown(error) };
+}
+
+/** Also an error of another bundle in the same process, whose class is another one: of the main process, for the command line in it. */
+function isOurs(error: unknown): error is TrainyardError {
+  if (error instanceof TrainyardError) return true;
+  if (!(error instanceof Error) || !/^(Trainyard|Input|Cancelled)Error$/.test(error.name)) return false;
+  const { code, hint } = error as Partial<TrainyardError>;
+  return typeof code === 'string' && typeof hint === 'string';
 }
 
 /** What JavaScript and WebAssembly, the database and the system say when there is no more memory. */

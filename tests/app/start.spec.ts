@@ -33,6 +33,21 @@ test('npm start opens the window and prints no noise of drivers and desktops', a
   fs.rmSync(home, { recursive: true, force: true });
 });
 
+test('a home that cannot be used is told: the app ended as if another one were open, without a word', async () => {
+  const home = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-start-')), 'a file');
+  fs.writeFileSync(home, '');
+  const child = spawn('node', ['scripts/start.mjs'], { cwd: root, env: { ...process.env, TRAINYARD_HOME: home } });
+  let stderr = '';
+  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  const told = expect.poll(() => stderr, { timeout: 30_000 });
+  await told.toMatch(/Trainyard cannot start: .*a file is not a folder\. Set TRAINYARD_HOME to a folder\./);
+  // Its box waits for a person, and hears no signal meanwhile.
+  for (const { pid } of familyOf(child.pid!)) process.kill(pid, 'SIGKILL');
+  await ended;
+  fs.rmSync(path.dirname(home), { recursive: true, force: true });
+});
+
 function libraryOf(pid: number, name: string): boolean {
   try {
     return fs.readFileSync(`/proc/${pid}/maps`, 'utf8').includes(name);

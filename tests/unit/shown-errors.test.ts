@@ -9,7 +9,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import Database from 'better-sqlite3';
 import { createDataService } from '../../engine/data/service.ts';
 import { createStore } from '../../engine/history/store.ts';
-import { InputError, toWire, TrainyardError } from '../../engine/protocol/errors.ts';
+import { fromWire, InputError, toWire, TrainyardError } from '../../engine/protocol/errors.ts';
 import { createPortPair } from '../../engine/protocol/port.ts';
 import { connect, serve } from '../../engine/protocol/rpc.ts';
 import { forPage, shownText } from '../../engine/protocol/shown-errors.ts';
@@ -40,6 +40,18 @@ async function arrives(work: () => unknown): Promise<TrainyardError> {
 }
 
 const missing = path.join(folder, 'My Tables', 'house prices.csv');
+
+test('an error of another bundle in the same process stays what it is', async () => {
+  // As the main process and the command line in it have the class twice.
+  const other = (await import(`${import.meta.resolve('../../engine/protocol/errors.ts')}?again`)) as {
+    readonly InputError: typeof InputError;
+  };
+  assert.notEqual(other.InputError, InputError);
+  const newer = new other.InputError('store.newer', 'The history /home/a/history.db is newer.', 'Update Trainyard.');
+  const wire = toWire(newer);
+  assert.deepEqual(wire, { name: 'InputError', code: newer.code, message: newer.message, hint: newer.hint });
+  assert.ok(fromWire(wire) instanceof InputError);
+});
 
 test('the file system’s errors name the file and say what to do', async () => {
   const cases: readonly (readonly [work: () => unknown, message: RegExp])[] = [
