@@ -1,12 +1,10 @@
 // The main process: boots in a list of steps and then only orchestrates. What each step does stands in its own file; the
 // processes it starts are described in docs/security.md and docs/building.md.
 
-import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { app, dialog, session, powerMonitor } from 'electron';
-import { explainFailure } from '../../engine/history/failures.ts';
-import { makeFolder } from '../../engine/history/home.ts';
+import { makeWritableFolder } from '../../engine/history/home.ts';
 import { refuseTraining } from '../../engine/history/measuring.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
@@ -48,11 +46,10 @@ else runCommand(command).catch(giveUp);
 
 function openWindow(): void {
   try {
-    makeFolder(home);
-    fs.accessSync(home, fs.constants.W_OK);
+    makeWritableFolder(home);
   } catch (error) {
     // Without it there is no lock either, and the app would end as if another one had it: without a word.
-    void app.whenReady().then(() => giveUp(explainFailure(error, home)));
+    void app.whenReady().then(() => giveUp(error));
     return;
   }
   app.setPath('userData', home);

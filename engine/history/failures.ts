@@ -3,7 +3,7 @@
 import { statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
-import { codeOf, databaseFileName } from './home.ts';
+import { codeOf, databaseFileName, refusedFolder } from './home.ts';
 
 export { databaseFileName };
 
@@ -21,17 +21,8 @@ export function explainFailure(error: unknown, home: string): TrainyardError {
       cause,
     );
   }
-  if (/^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/.test(code) || ['EACCES', 'EPERM', 'EROFS'].includes(code)) {
-    return new InputError(
-      'store.readonly',
-      `The folder ${home} cannot be written.`,
-      'Give yourself the right to write there, or set TRAINYARD_HOME to another folder.',
-      cause,
-    );
-  }
-  if (code === 'ENOTDIR' || code === 'EEXIST') {
-    return new InputError('store.not_a_folder', `${home} is not a folder.`, 'Set TRAINYARD_HOME to a folder.', cause);
-  }
+  const refused = refusedFolder(error, home);
+  if (refused) return refused;
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
     return damaged(join(home, databaseFileName), error instanceof Error ? error.message : code, cause);
   }

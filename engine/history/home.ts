@@ -1,7 +1,7 @@
 // The folder everything is kept in. Node's recursive mkdir never ends below /proc, so that a missing folder is made here,
 // level by level, before anything else looks at it.
 
-import { mkdirSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
 
@@ -32,6 +32,32 @@ export function makeFolder(folder: string): void {
   for (const path of missing.reverse()) makeOne(path, folder);
   if (statSync(folder).isDirectory()) return;
   throw new InputError('store.not_a_folder', `${folder} is not a folder.`, 'Set TRAINYARD_HOME to a folder.');
+}
+
+/** As makeFolder, and it may be written. Throws InputError `store.readonly` too. */
+export function makeWritableFolder(folder: string): void {
+  try {
+    makeFolder(folder);
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw refusedFolder(error, folder) ?? error;
+  }
+}
+
+/** Words for a folder that the system refuses; null: it has said something else. */
+export function refusedFolder(error: unknown, folder: string): InputError | null {
+  const code = codeOf(error);
+  const cause = { cause: error };
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code) || /^SQLITE_(READONLY|CANTOPEN|PERM|AUTH)/.test(code)) {
+    return new InputError(
+      'store.readonly',
+      `The folder ${folder} cannot be written.`,
+      'Give yourself the right to write there, or set TRAINYARD_HOME to another folder.',
+      cause,
+    );
+  }
+  if (code !== 'ENOTDIR' && code !== 'EEXIST') return null;
+  return new InputError('store.not_a_folder', `${folder} is not a folder.`, 'Set TRAINYARD_HOME to a folder.', cause);
 }
 
 function makeOne(path: string, folder: string): void {
