@@ -136,7 +136,9 @@ function firstWeights({ record, tensors, start }: OpenedRun, file: NetworkModelF
   if (record.relation === 'trained elsewhere') {
     throw cannotExport(
       'This run was trained elsewhere: what it began with is not kept here.',
-      `Export run ${record.parent}, which it left as, or the model alone.`,
+      record.parent === null
+        ? 'Export the model alone.'
+        : `Export run ${record.parent}, which it left as, or the model alone.`,
     );
   }
   if (record.parent === null || record.relation !== 'started from') return { ...drawn, ...stayed };
