@@ -25,10 +25,13 @@ writeTree(folder, {
 const step = ['--optimizer', 'adam', '--lr', '0.003', '--weight-decay', '0', '--schedule', 'constant', '--clip', '0'];
 const whole = ['--split', '1,0,0', '--batch', String(texts.length), '--epochs', '5', '--length', '24'];
 
-/** Steps of Adam divide by square roots of small sums: float32 errs by some 3e-6. */
-for (const [device, tolerance] of [
-  ['reference', 1e-7],
-  ['cpu', 1e-5],
+/**
+ * Steps of Adam divide by square roots of small sums: float32 errs by some 3e-6, and by more with each step: the order of layer norm's sums alone
+ * takes the last of the five from 8e-6 to 1.4e-5, and the four before it nearer.
+ */
+for (const [device, tolerances] of [
+  ['reference', [1e-7, 1e-7, 1e-7, 1e-7, 1e-7]],
+  ['cpu', [5e-7, 5e-6, 5e-6, 5e-6, 2e-5]],
 ] as const) {
   test(`five steps from a folder lose what transformers loses (${device})`, async () => {
     const from = ['--from', path.join(folder, 'bert'), '--target', 'label', '--text', 'text'];
@@ -39,6 +42,6 @@ for (const [device, tolerance] of [
       event === 'epoch' ? [(metrics as { train_loss: number }).train_loss] : [],
     );
     assert.equal(losses.length, fineTuned.losses.length);
-    losses.forEach((loss, i) => assert.ok(Math.abs(loss - fineTuned.losses[i]) < tolerance, `step ${i}: ${loss}`));
+    losses.forEach((loss, i) => assert.ok(Math.abs(loss - fineTuned.losses[i]) < tolerances[i], `step ${i}: ${loss}`));
   });
 }
