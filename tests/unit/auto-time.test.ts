@@ -2,41 +2,24 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { MemberAtWork } from '../../engine/learners/auto/member.ts';
 import { PartRows } from '../../engine/learners/auto/part-rows.ts';
 import { RowsForMembers } from '../../engine/learners/auto/trained.ts';
 import { declarationOf, usualSettings } from '../../engine/learners/declared/registry.ts';
 import type { LearnerJob } from '../../engine/learners/learner.ts';
-import { otherLearners } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import type { RunConfig } from '../../engine/protocol/runs.ts';
-import { RunControl } from '../../engine/train/control.ts';
 import { decodeText, encodeText } from '../../engine/train/safetensors.ts';
-import { makeTable } from '../support/table.ts';
+import { partsJob } from '../support/parts-job.ts';
 
 const settings = { target: 'bought', task: 'classification' } as const;
 const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
 
 function jobOf(learner: string, own: object, onFile: (file: string) => void): LearnerJob {
-  const table = makeTable({ rows: 200, numeric: 3, classes: 2, split: [0.8, 0, 0.2] });
   const usual = usualSettings(declarationOf({ learner }), { rows: 128, task: 'classification' } as never);
-  const nothing = (): undefined => undefined;
-  return {
-    config: { ...common, learner, [learner]: { ...usual, ...own } } as RunConfig,
-    data: { ...table.data, preprocessing: {}, parts: Uint8Array.from({ length: 160 }, (_, row) => 1 + (row % 5)) },
-    readShard: table.readShard,
-    dataBudget: 1e9,
-    backend: () => Promise.reject(new Error('no device')),
-    control: new RunControl(),
-    surroundings: nodeSurroundings,
-    others: otherLearners,
-    events: {
-      ...{ onStarted: nothing, onReport: nothing, onLog: nothing, onPaused: nothing },
-      onFile: ({ file }) => onFile(file),
-    },
-  };
+  const config = { ...common, learner, [learner]: { ...usual, ...own } } as RunConfig;
+  return partsJob(config, 5, { onFile: ({ file }) => onFile(file) });
 }
 
 test('trees of a fold that is given up write nothing, of one that is stopped their model once', async (t) => {

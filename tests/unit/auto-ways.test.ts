@@ -17,7 +17,7 @@ import { InputError } from '../../engine/protocol/errors.ts';
 import type { LeaderboardRow } from '../../engine/protocol/leaderboard.ts';
 import type { RunResult } from '../../engine/protocol/runs.ts';
 import { RunControl, type Surroundings } from '../../engine/train/control.ts';
-import { makeTable } from '../support/table.ts';
+import { partsJob } from '../support/parts-job.ts';
 
 const settings = { target: 'bought', task: 'classification' } as const;
 const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
@@ -29,18 +29,13 @@ async function learnLinear(
   events: Partial<LearnerEvents>,
   control = new RunControl(),
 ) {
-  const table = makeTable({ rows: 200, numeric: 3, classes: 2, split: [0.8, 0, 0.2] });
-  const parts = Uint8Array.from({ length: 160 }, (_, row) => 1 + (row % 5));
   const diverged: Learner['open'] = async () => ({
     advance: async () => false,
     result: () => ({ reason: 'diverged' }) as RunResult,
   });
+  const config = configWith(autoDeclaration, common, { minutes: 100, curve: true, parts: 0, members: everyKind });
   const training = await learnerNamed('auto').open({
-    config: configWith(autoDeclaration, common, { minutes: 100, curve: true, parts: 0, members: everyKind }),
-    data: { ...table.data, preprocessing: {}, parts },
-    readShard: table.readShard,
-    dataBudget: 1e9,
-    backend: () => Promise.reject(new Error('no device')),
+    ...partsJob(config, 5, events),
     control,
     surroundings,
     others: {
@@ -50,14 +45,6 @@ async function learnLinear(
         const { open, read } = learnerNamed(name);
         return { read, open: (job) => (job.data.counts.train < least ? diverged(job) : open(job)) };
       },
-    },
-    events: {
-      onStarted: () => undefined,
-      onReport: () => undefined,
-      onLog: () => undefined,
-      onPaused: () => undefined,
-      onFile: () => undefined,
-      ...events,
     },
   });
   while (await training.advance(1_000)) continue;

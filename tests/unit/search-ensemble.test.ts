@@ -2,18 +2,14 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
 import { chosenMembers, everyKind } from '../../engine/learners/declared/chosen-members.ts';
-import type { LearnerJob } from '../../engine/learners/learner.ts';
-import { otherLearners } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import { searchFields, type SearchConfig } from '../../engine/learners/search/declaration.ts';
 import { ensembleConfig, ensembleTrials } from '../../engine/learners/declared/search-ensemble.ts';
 import type { RunConfig, RunResult } from '../../engine/protocol/runs.ts';
 import type { Trial } from '../../engine/protocol/search.ts';
 import { defaultsOf } from '../../engine/settings/values.ts';
-import { RunControl } from '../../engine/train/control.ts';
-import { makeTable } from '../support/table.ts';
+import { partsJob } from '../support/parts-job.ts';
 
 const settings = { target: 'bought', task: 'classification' } as const;
 const space = { penalty: { kind: 'float', low: 1e-3, high: 1e4, log: true } };
@@ -26,19 +22,7 @@ const searched = {
 } as SearchConfig;
 
 async function train(config: RunConfig, onTrial?: (trial: Trial) => void): Promise<RunResult> {
-  const table = makeTable({ rows: 200, numeric: 3, classes: 2, split: [0.8, 0, 0.2] });
-  const nothing = (): undefined => undefined;
-  const training = await learnerNamed(config.learner).open({
-    config,
-    data: { ...table.data, preprocessing: {}, parts: Uint8Array.from({ length: 160 }, (_, row) => 1 + (row % 4)) },
-    readShard: table.readShard,
-    dataBudget: 1e9,
-    backend: () => Promise.reject(new Error('no device')),
-    control: new RunControl(),
-    surroundings: nodeSurroundings,
-    others: otherLearners,
-    events: { onStarted: nothing, onReport: nothing, onLog: nothing, onPaused: nothing, onFile: nothing, onTrial },
-  } satisfies LearnerJob);
+  const training = await learnerNamed(config.learner).open(partsJob(config, 4, { onTrial }));
   while (await training.advance(1_000)) continue;
   return training.result();
 }

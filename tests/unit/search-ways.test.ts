@@ -17,7 +17,7 @@ import type { RunResult } from '../../engine/protocol/runs.ts';
 import type { Trial } from '../../engine/protocol/search.ts';
 import { defaultsOf } from '../../engine/settings/values.ts';
 import { RunControl } from '../../engine/train/control.ts';
-import { makeTable } from '../support/table.ts';
+import { partsJob } from '../support/parts-job.ts';
 
 const settings = { target: 'bought', task: 'classification' } as const;
 const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
@@ -28,27 +28,10 @@ async function search(
   own: Partial<SearchSettings>,
   job: Partial<LearnerJob> = {},
 ): Promise<{ readonly trials: readonly Trial[]; readonly result: RunResult }> {
-  const table = makeTable({ rows: 200, numeric: 3, classes: 2, split: [0.8, 0, 0.2] });
   const trials = [...(job.trials ?? [])];
-  const training = await learnerNamed('search').open({
-    config: configWith(declaration, common, { ...usual, ...own }),
-    data: { ...table.data, preprocessing: {}, parts: Uint8Array.from({ length: 160 }, (_, row) => 1 + (row % 2)) },
-    readShard: table.readShard,
-    dataBudget: 1e9,
-    backend: () => Promise.reject(new Error('no device')),
-    control: new RunControl(),
-    surroundings: nodeSurroundings,
-    others: otherLearners,
-    events: {
-      onStarted: () => undefined,
-      onReport: () => undefined,
-      onLog: () => undefined,
-      onPaused: () => undefined,
-      onFile: () => undefined,
-      onTrial: (trial) => void trials.push(trial),
-    },
-    ...job,
-  });
+  const config = configWith(declaration, common, { ...usual, ...own });
+  const onTrial = (trial: Trial): void => void trials.push(trial);
+  const training = await learnerNamed('search').open({ ...partsJob(config, 2, { onTrial }), ...job });
   while (await training.advance(1_000)) continue;
   return { trials, result: training.result() };
 }
