@@ -42,12 +42,11 @@ import { homeArgument, nodeSurroundings, residentBudget } from './surroundings.t
 import { openTogether } from './together.ts';
 import { startTrialThread } from './trials.ts';
 import { openCpu } from './trusted-cpu.ts';
-import { reportOwnFailures, tellWhenAsked } from './uncaught.ts';
+import { reportOwnFailures } from './uncaught.ts';
 
 type Rows = Pick<DataService, 'readShard' | 'rawRows' | 'keepPredictions' | 'keepNumbers'>;
 
 reportOwnFailures('training');
-tellWhenAsked();
 const port = parentPort(process.parentPort);
 let linked: (rows: Rows) => void;
 const rows = new Promise<Rows>((resolve) => (linked = resolve));

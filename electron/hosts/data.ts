@@ -10,10 +10,9 @@ import { announceFailure, announceReady } from '../../engine/protocol/port.ready
 import { serve } from '../../engine/protocol/rpc.ts';
 import { onLink } from './linked.ts';
 import { homeArgument } from './surroundings.ts';
-import { reportOwnFailures, tellWhenAsked } from './uncaught.ts';
+import { reportOwnFailures } from './uncaught.ts';
 
 reportOwnFailures('data');
-tellWhenAsked();
 const port = parentPort(process.parentPort);
 try {
   const home = homeArgument();

@@ -12,11 +12,10 @@ import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { openOnnxruntime } from './onnx-program.ts';
 import { serve } from '../../engine/protocol/rpc.ts';
-import { reportOwnFailures, tellWhenAsked } from './uncaught.ts';
+import { reportOwnFailures } from './uncaught.ts';
 import type { InferenceSession, Tensor } from 'onnxruntime-web/wasm';
 
 reportOwnFailures('model check');
-tellWhenAsked();
 const electron = (process as { readonly parentPort?: ElectronParentPort }).parentPort;
 const port = electron ? parentPort(electron) : processPort(process);
 

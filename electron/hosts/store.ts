@@ -16,7 +16,7 @@ import { serve } from '../../engine/protocol/rpc.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import type { JobProgress, RestoreService } from '../../engine/protocol/keeping.ts';
 import type { RepairService, StoreService } from '../../engine/protocol/store.ts';
-import { reportOwnFailures, tellWhenAsked } from './uncaught.ts';
+import { reportOwnFailures } from './uncaught.ts';
 
 reportOwnFailures('store');
 const electron = (process as { readonly parentPort?: ElectronParentPort }).parentPort;
@@ -26,7 +26,6 @@ const port = electron ? parentPort(electron) : processPort(process);
 // the store to keep the last checkpoint; when it has gone, so does this process. Electron ends its own with SIGTERM.
 const parentsBusiness = electron ? (['SIGINT', 'SIGHUP'] as const) : (['SIGINT', 'SIGHUP', 'SIGTERM'] as const);
 for (const signal of parentsBusiness) process.on(signal, () => undefined);
-if (electron) tellWhenAsked();
 
 const begunWithOption = '--history=';
 

@@ -130,23 +130,18 @@ interface OwnEnd {
 
 /**
  * 1 is the end by an uncaught error, which the process has reported itself (engine/system/crashes.ts). 0 counts too: none of
- * these processes ends by itself, and Electron gives it for killed ones at times, mostly on a busy machine. Who asks a process to end
- * (SIGTERM) has seen no failure.
+ * these processes ends by itself, and Electron gives it for killed ones at times, mostly on a busy machine.
  */
 function tellFailures(child: UtilityLike, { name, failed }: ChildOptions, own: OwnEnd): void {
   child.once('exit', (code) => {
-    if (!own.asked && code !== 1 && !isAsked(code)) failed?.(name, endingOf(code));
+    if (!own.asked && code !== 1) failed?.(name, endingOf(code));
   });
 }
-
-/** The code of a process that SIGTERM ended: the signal's number, or as a shell tells it. */
-const isAsked = (code: number | null): boolean => code === 15 || code === 143;
 
 /** Why a process ended, in words. */
 export function endingOf(code: number | null, signal: NodeJS.Signals | null = null): string {
   if (signal !== null) return `it was ended by ${signal}`;
   if (code === null || code === 0) return 'it ended by itself';
-  if (isAsked(code)) return 'something outside Trainyard asked it to end (SIGTERM)';
-  const killed = code === 9 || code > 128 || code < 0;
+  const killed = code === 9 || code === 15 || code > 128 || code < 0;
   return killed ? `it was killed or ran out of memory, code ${code}` : `it failed with code ${code}`;
 }
