@@ -35,6 +35,8 @@ export class Router {
     history.replaceState({ position: 0 }, '');
     const changed = (): void => this.#changed();
     window.addEventListener('popstate', changed);
+    // It may have been led elsewhere since it was made, while nobody listened.
+    this.address = parseAddress(location.hash);
     return () => window.removeEventListener('popstate', changed);
   }
 
