@@ -9,6 +9,7 @@ import { about } from './about.ts';
 import { helpOf, parseCommand, type Command } from './command.ts';
 import { commands } from './commands.ts';
 import { Interruption } from './interruption.ts';
+import { closest } from '../../engine/data/closest.ts';
 import { loadPart } from '../../engine/protocol/loading.ts';
 import { Output, type Streams } from './output.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
@@ -35,7 +36,9 @@ async function main(args: readonly string[], surroundings: CommandSurroundings):
   }
   const load = ownValue(commands, name);
   if (!load) {
-    throw new InputError('usage.command', `There is no command “${name}”.`, 'See `trainyard --help`.');
+    const near = closest(name, Object.keys(about));
+    const meant = near === null ? '' : `Did you mean “${near}”? `;
+    throw new InputError('usage.command', `There is no command “${name}”.`, `${meant}See \`trainyard --help\`.`);
   }
   const command = await load();
   const { positionals, options } = parseCommand(command, rest);

@@ -280,7 +280,8 @@ test('bench times trees on made-up rows, in turns with a peer that says what it 
 });
 
 const refusals: readonly { readonly name: string; readonly args: readonly string[]; readonly message: RegExp }[] = [
-  { name: 'unknown command', args: ['tarin'], message: /no command “tarin”.*--help/ },
+  { name: 'unknown command', args: ['tarin'], message: /no command “tarin”. Did you mean “train”\?.*--help/ },
+  { name: 'a command like none', args: ['hovercraft'], message: /no command “hovercraft”. See .*--help/ },
   {
     name: 'no workload of the suite',
     args: ['bench', '--suite', 'tables', '--only', 'gemm-64'],
