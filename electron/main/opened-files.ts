@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import type { OpenedItems } from '../../engine/protocol/app.ts';
-import { toWire } from '../../engine/protocol/errors.ts';
+import { InputError, toWire } from '../../engine/protocol/errors.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import { forPage } from '../../engine/protocol/shown-errors.ts';
 import type { ChosenPaths } from './paths.ts';
@@ -13,7 +13,7 @@ import type { ChosenPaths } from './paths.ts';
 const mostFiles = 100;
 
 /**
- * The files among a program's arguments, as absolute paths: what is no switch, and is there.
+ * The files among a program's arguments, as absolute paths: what is no switch. Those that are not there are told in the window.
  * @param folder  what relative paths stand against
  * @param own  the app's own folder, which a development Electron is given as an argument
  */
@@ -21,7 +21,7 @@ export function filesAmong(args: readonly string[], folder: string, own: string)
   return args
     .filter((argument) => argument !== '' && !argument.startsWith('-'))
     .map((argument) => path.resolve(folder, argument))
-    .filter((file) => file !== path.resolve(own) && fs.existsSync(file))
+    .filter((file) => file !== path.resolve(own))
     .slice(0, mostFiles);
 }
 
@@ -50,6 +50,7 @@ export class OpenedFiles {
     const refused: OpenedItems['refused'][number][] = [];
     for (const file of files) {
       try {
+        requireThere(file);
         items.push(paths.add(file));
       } catch (error) {
         refused.push({ name: path.basename(file), error: forPage(toWire(error)) });
@@ -60,5 +61,28 @@ export class OpenedFiles {
 
   onOpened(listener: (event: Record<string, never>) => void): () => void {
     return this.#listeners.add(listener);
+  }
+}
+
+/** What a person named on a command line, or a file manager offers from its memory, may not be there, or lead nowhere. */
+function requireThere(file: string): void {
+  const why = reasonOf(file);
+  if (why === null) return;
+  const name = path.basename(file);
+  const [message, hint] =
+    why === 'ELOOP'
+      ? [`${name} leads nowhere: its links lead in a circle.`, 'Mend the link, or open the file that it was meant for.']
+      : why === 'EACCES'
+        ? [`${name} may not be read by this account.`, 'Ask whoever owns it, or copy it to a folder of yours.']
+        : [`${name} was to be opened, and there is no such file or folder.`, 'Look at its name and its folder.'];
+  throw new InputError('input.no_file', message, hint);
+}
+
+function reasonOf(file: string): string | null {
+  try {
+    fs.statSync(file);
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'ENOENT';
   }
 }

@@ -13,9 +13,11 @@ test('what it is opened with is taken up: at its start, by a second start, from 
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-opened-'));
   fs.copyFileSync(sample, path.join(folder, 'first one.csv'));
   fs.writeFileSync(path.join(folder, '-second.csv'), fs.readFileSync(sample, 'utf8').replaceAll('Torgersen', 'Dream'));
-  const app = await launch({ args: [path.join(folder, 'first one.csv')] });
+  fs.symlinkSync('circle.csv', path.join(folder, 'circle.csv'));
+  const app = await launch({ args: [path.join(folder, 'first one.csv'), path.join(folder, 'circle.csv')] });
   const { page, home } = app;
   await expect(page.getByRole('heading', { name: 'first one' })).toBeVisible();
+  await expect(page.getByText('circle.csv leads nowhere: its links lead in a circle.')).toBeVisible();
 
   // A name that begins like a switch is one where its folder stands before it.
   const choice = electronChoice();
@@ -28,6 +30,7 @@ test('what it is opened with is taken up: at its start, by a second start, from 
   const code = await new Promise((resolve) => second.once('exit', resolve));
   expect(code).toBe(0);
   await expect(page.getByRole('heading', { name: '-second' })).toBeVisible();
+  await expect(page.getByText('not-there.csv was to be opened, and there is no such file or folder.')).toBeVisible();
   await page
     .getByRole('link', { name: /Datasets/ })
     .first()
