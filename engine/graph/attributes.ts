@@ -171,7 +171,7 @@ export interface WindowAttributes {
   readonly dilation: number;
 }
 
-export interface BatchNormAttributes {
+export interface BatchNormAttributes extends DenseAttributes {
   readonly epsilon: number;
   readonly momentum: number;
   /** Names of the running statistics, updated in place. */

@@ -1,4 +1,4 @@
-// Fusion: merges an activation into the product that feeds it, and an activation's derivative into the product that makes
+// Fusion: merges an activation into the product or batch norm that feeds it, and an activation’s derivative into the product that makes
 // the gradient. Each saves a pass over memory and a dispatch. Runs after autodiff, on the complete step.
 
 import type { DenseAttributes, DenseInputGradAttributes } from './attributes.ts';
@@ -46,7 +46,8 @@ function mergeable(graph: Graph, node: Node): Merge | null {
   if (node.op === 'activation' && fusesActivation(before)) {
     const { activation, slope } = node.attributes;
     if (before.attributes.activation !== 'none') return null;
-    return { producer, node: withAttributes(before, before.inputs, node.outputs, { activation, slope }) };
+    const outputs = [node.outputs[0], ...before.outputs.slice(1)];
+    return { producer, node: withAttributes(before, before.inputs, outputs, { activation, slope }) };
   }
   if (node.op === 'activation_grad' && (before.op === 'dense_input_grad' || before.op === 'conv2d_input_grad')) {
     const { activation, slope, fromOutput } = node.attributes;
@@ -58,10 +59,12 @@ function mergeable(graph: Graph, node: Node): Merge | null {
   return null;
 }
 
-/** Products that apply an activation before they store their result; a transposed convolution is one without a derivative. */
-function fusesActivation(node: Node): node is NodeOf<'dense'> | NodeOf<'conv2d'> | NodeOf<'conv2d_input_grad'> {
+/** What applies an activation before it stores its result; a transposed convolution is one without a derivative. */
+function fusesActivation(
+  node: Node,
+): node is NodeOf<'dense'> | NodeOf<'conv2d'> | NodeOf<'conv2d_input_grad'> | NodeOf<'batch_norm'> {
   if (node.op === 'conv2d_input_grad') return node.attributes.derivative === 'none';
-  return node.op === 'dense' || node.op === 'conv2d';
+  return node.op === 'dense' || node.op === 'conv2d' || node.op === 'batch_norm';
 }
 
 function withAttributes(

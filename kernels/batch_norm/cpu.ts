@@ -1,6 +1,8 @@
 // AssemblyScript: batch normalisation with the statistics of the batch. Threads share the channels: of a table (inner 1) they
 // lie side by side and go four at a time; of images each is a set of planes.
 
+import { activateRange } from '../shared/activate_range';
+import { NONE } from '../shared/activations';
 import { addRow, addSquaredDifferences } from '../shared/columns';
 import { multiplyAdd } from '../shared/math';
 import { sum, sumSquaredDifferences } from '../shared/sums';
@@ -43,6 +45,7 @@ function normaliseTable(args: usize, thread: i32, threads: i32): void {
       const scale = f32x4.mul(read(inverseDeviation, j, lanes), read(gamma, j, lanes));
       write(y, i, multiplyAdd(centred, scale, read(beta, j, lanes)), lanes);
     }
+    finish(args, y, row * channels, count);
   }
 }
 
@@ -74,8 +77,15 @@ function normaliseImages(args: usize, thread: i32, threads: i32): void {
         const lanes = inner - i;
         write(y, start + i, multiplyAdd(f32x4.sub(read(x, start + i, lanes), average), scale, shift), lanes);
       }
+      finish(args, y, start, inner);
     }
   }
+}
+
+/** Applies the activation to `count` elements of y from `start` on, just written. */
+function finish(args: usize, y: usize, start: i32, count: i32): void {
+  const code = integer(args, 13);
+  if (code != NONE) activateRange(code, y, y, f32x4.splat(real(args, 14)), start, start + count);
 }
 
 /** Writes the statistics of up to four channels from `channel` on, updates the running ones, returns the inverse deviation. */

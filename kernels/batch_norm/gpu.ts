@@ -2,16 +2,19 @@
 // that neighbouring threads read neighbouring values. Mean first, then the squares of the differences.
 
 import type { GpuKernel } from '../gpu-contract.ts';
+import { activateFunction } from '../gpu-activations.ts';
 import { channelLayout } from '../gpu-layout.ts';
 import { laneReduce } from '../gpu-sums.ts';
 import { float, foldedGrid, groupIndex } from '../gpu-wgsl.ts';
 
 export const gpu: GpuKernel = {
-  passes: ({ outer, channels, inner, epsilon, momentum }, { limits }) => {
+  passes: ({ outer, channels, inner, epsilon, momentum, activation, slope }, { limits }) => {
     const { threads, columns, lanes, declarations } = channelLayout(outer, channels, inner);
     const grid = foldedGrid(Math.ceil(channels / columns), limits);
     const size = outer * inner;
+    const finished = activation === 0 ? 'value' : 'activate(value)';
     const code = `${declarations}
+${activation === 0 ? '' : `alias V = f32;\n${activateFunction(activation, slope)}`}
 ${laneReduce('channel_sum', threads, lanes, columns, 'add')}
 @compute @workgroup_size(${threads})
 fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
@@ -33,7 +36,8 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let shift = beta[channel];
   for (var e = lane; e < SIZE; e += ${lanes}u) {
     let at = position(e, channel);
-    y[at] = (x[at] - average) * weight + shift;
+    let value = (x[at] - average) * weight + shift;
+    y[at] = ${finished};
   }
   if (lane == 0u) {
     mean[channel] = average;

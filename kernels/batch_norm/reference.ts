@@ -1,10 +1,12 @@
 // Oracle of batch_norm.
 
+import { activate, activationName } from '../activations.ts';
 import { type ParameterOf, present, type Reference } from '../contract.ts';
 import type { kernel } from './kernel.ts';
 
 export const reference: Reference<ParameterOf<typeof kernel>> = (inputs, outputs, params) => {
-  const { outer, channels, inner, epsilon, momentum } = params;
+  const { outer, channels, inner, epsilon, momentum, slope } = params;
+  const activation = activationName(params.activation);
   const { x, gamma, beta } = present(inputs);
   const { y, mean, inverseDeviation, runningMean, runningVariance } = present(outputs);
   const size = outer * inner;
@@ -13,7 +15,9 @@ export const reference: Reference<ParameterOf<typeof kernel>> = (inputs, outputs
     const average = elements.reduce((sum, i) => sum + x[i], 0) / size;
     const squares = elements.reduce((sum, i) => sum + (x[i] - average) ** 2, 0);
     const scale = 1 / Math.sqrt(squares / size + epsilon);
-    for (const i of elements) y[i] = (x[i] - average) * scale * gamma[channel] + beta[channel];
+    for (const i of elements) {
+      y[i] = activate(activation, (x[i] - average) * scale * gamma[channel] + beta[channel], slope);
+    }
     mean[channel] = average;
     inverseDeviation[channel] = scale;
     runningMean[channel] += momentum * (average - runningMean[channel]);

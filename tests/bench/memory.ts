@@ -51,7 +51,7 @@ const normalised = images.flatMap(({ at, batch, channels, side }): readonly Case
   const params = { outer: batch, channels, inner: side * side, epsilon: 1e-5 };
   const shape = `${at}, ${batch} of ${channels} × ${side} × ${side}`;
   return [
-    { kernel: 'batch_norm', at: shape, params: { ...params, momentum: 0.1 } },
+    { kernel: 'batch_norm', at: shape, params: { ...params, momentum: 0.1, activation: 0, slope: 0 } },
     { kernel: 'batch_norm_grad', at: shape, params },
     { kernel: 'batch_norm_inference', at: shape, params },
   ];

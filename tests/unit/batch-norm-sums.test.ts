@@ -42,7 +42,7 @@ for (const native of [undefined, false] as const) {
             kernel: 'batch_norm',
             inputs: [at('x'), at('gamma'), at('beta')],
             outputs: [at('y'), at('mean'), at('inverse'), at('runningMean'), at('runningVariance')],
-            params: { outer, channels, inner, epsilon: 0, momentum: 0.1 },
+            params: { outer, channels, inner, epsilon: 0, momentum: 0.1, activation: 0, slope: 0 },
           },
         ],
         { x, gamma: new Float32Array(channels).fill(1) },

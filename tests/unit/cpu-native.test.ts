@@ -95,7 +95,7 @@ test('5. keeps what is not a number, as WASM does', async () => {
       return { kernel: 'matmul', inputs: [place(0), place(1), null, null], outputs: [place(2 + activation)], params };
     });
     const first = 2 + codes.length;
-    const norm = { outer: 2, channels: 1, inner: 3, epsilon: 1e-5, momentum: 0.1 };
+    const norm = { outer: 2, channels: 1, inner: 3, epsilon: 1e-5, momentum: 0.1, activation: 0, slope: 0 };
     const loss = { batch: 1, targets: 1, delta: 0.5, steps: 1 };
     calls.push(
       {
@@ -318,7 +318,7 @@ test(
         kernel: 'batch_norm',
         inputs: [at('x'), at('gamma'), at('gamma')],
         outputs: [at('y'), ...kept, at('running')],
-        params: { ...norm, momentum: 0 },
+        params: { ...norm, momentum: 0, activation: 0, slope: 0 },
       },
       {
         kernel: 'batch_norm_grad',

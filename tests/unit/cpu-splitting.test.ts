@@ -179,7 +179,7 @@ const cases: readonly Case[] = [
   {
     what: 'batch norm of 64 channels',
     name: 'batch_norm',
-    params: { ...normalised, channels: 64, epsilon: 1e-5, momentum: 0.1 },
+    params: { ...normalised, channels: 64, epsilon: 1e-5, momentum: 0.1, activation: 0, slope: 0 },
     most: even,
   },
   { what: 'its gradient', name: 'batch_norm_grad', params: { ...normalised, channels: 64 }, most: even },

@@ -2,6 +2,7 @@
 // Batch norm: Ioffe & Szegedy 2015; layer norm: Ba, Kiros & Hinton 2016; RMS norm: Zhang & Sennrich 2019; group norm: Wu & He 2018; running statistics as PyTorch
 // keeps them.
 
+import { activationCodes } from '../../../kernels/activations.ts';
 import type { AttributesOf, BatchNormAttributes, GroupNormAttributes } from '../attributes.ts';
 import type { Shape } from '../graph.ts';
 import { GraphError, formatShape } from '../errors.ts';
@@ -14,7 +15,7 @@ function channels(x: Shape | null): { outer: number; channels: number; inner: nu
 }
 
 export const normalizationOps = {
-  /** Inputs x, gamma, beta; outputs y, mean, 1/deviation of the batch. */
+  /** y = f(normalised x); inputs x, gamma, beta; outputs y, mean, 1/deviation of the batch. */
   batch_norm: defineOp<BatchNormAttributes>({
     shape: ([x]) => {
       const { channels: c } = channels(x);
@@ -22,14 +23,22 @@ export const normalizationOps = {
     },
     effect: true,
     again: (attributes) => ({ ...attributes, momentum: 0 }),
-    gradient: (graph, { inputs: [x, gamma], outputs: [, mean, inverse] }, [dy]) =>
-      dy === null ? [null, null, null] : graph.apply('batch_norm_grad', [dy, x, gamma, mean, inverse], {}),
+    gradient: (graph, { inputs: [x, gamma], outputs: [, mean, inverse], attributes }, [dy]) => {
+      if (attributes.activation !== 'none') throw new GraphError('differentiate before fusing activations');
+      return dy === null ? [null, null, null] : graph.apply('batch_norm_grad', [dy, x, gamma, mean, inverse], {});
+    },
     lower: ({ attributes, inputs, outputs, shapes: [x] }) => [
       {
         kernel: 'batch_norm',
         inputs,
         outputs: [...outputs, { state: attributes.runningMean }, { state: attributes.runningVariance }],
-        params: { ...channels(x), epsilon: attributes.epsilon, momentum: attributes.momentum },
+        params: {
+          ...channels(x),
+          epsilon: attributes.epsilon,
+          momentum: attributes.momentum,
+          activation: activationCodes[attributes.activation],
+          slope: attributes.slope,
+        },
       },
     ],
   }),

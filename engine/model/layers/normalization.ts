@@ -64,6 +64,8 @@ export const batchNorm = defineLayer({
       momentum: args.momentum,
       runningMean: stateName('running_mean'),
       runningVariance: stateName('running_var'),
+      activation: 'none',
+      slope: 0,
     })[0];
   },
   flops: ([input]) => 8 * sizeOf(input),

@@ -206,3 +206,14 @@ static Vector derivative_of_output(int code, Vector y, float slope) {
     return splat(1);
   }
 }
+
+/** y = f(x); y may be x. `past`: it begins at a line and is written past the caches. */
+INLINE void activate_range(const float *x, float *y, int count, const int code, float slope, const int past) {
+  int i = 0;
+  for (; past && i + LANES <= count; i += LANES) stream(y + i, activate(code, load(x + i), slope));
+  for (; i + 4 * LANES <= count; i += 4 * LANES) {
+#pragma GCC unroll 4
+    for (int j = i; j < i + 4 * LANES; j += LANES) store(y + j, activate(code, load(x + j), slope));
+  }
+  for (; i < count; i += LANES) store_lanes(y + i, activate(code, load_lanes(x + i, count - i), slope), count - i);
+}

@@ -67,17 +67,6 @@ static void dense_weight_grad(const Call *call) {
 /** Whether a result is written past the caches; threads' shares of it begin at lines if it does. */
 static int streams(const float *y, int count) { return goes_past_caches(count) && floats_to_line(y, 1) == 0; }
 
-INLINE void activate_range(const float *x, float *y, int count, const int code, float slope, const int past) {
-  int i = 0;
-  // Shares of a result begin at a line.
-  for (; past && i + LANES <= count; i += LANES) stream(y + i, activate(code, load(x + i), slope));
-  for (; i + 4 * LANES <= count; i += 4 * LANES) {
-#pragma GCC unroll 4
-    for (int j = i; j < i + 4 * LANES; j += LANES) store(y + j, activate(code, load(x + j), slope));
-  }
-  for (; i < count; i += LANES) store_lanes(y + i, activate(code, load_lanes(x + i, count - i), slope), count - i);
-}
-
 static void activation(const Call *call) {
   const int count = integer(call, 2), code = integer(call, 3), start = share_start(count, 16, call->thread, call->threads);
   const int own = share_start(count, 16, call->thread + 1, call->threads) - start;
