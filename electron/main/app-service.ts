@@ -19,6 +19,7 @@ import { createKeeping, type Keepers } from './keeping.ts';
 import { openingsOf, type EvaluationSource } from '../../engine/runs/evaluate.ts';
 import { evaluateRun } from './evaluations.ts';
 import { createAbout } from './about.ts';
+import type { CommandLinks } from './command-link.ts';
 import { createChecks } from './checks.ts';
 import { createModels } from './models.ts';
 import { createTreeLooks } from './trees.ts';
@@ -58,6 +59,7 @@ export interface AppServiceParts {
   readonly paths: ChosenPaths;
   readonly licences: () => Promise<Licences>;
   readonly samples: Samples;
+  readonly commandLinks: CommandLinks;
   readonly dialogs: Dialogs;
   readonly onBattery?: () => boolean;
   readonly power?: Pick<Power, 'held' | 'tellBattery'>;
@@ -91,6 +93,7 @@ export function createAppService(parts: AppServiceParts): AppService {
     ...createLab({ ...parts, alone }),
     ...profiles,
     ...createAbout(parts),
+    ...parts.commandLinks,
     ...surroundings(parts),
     async cancel(request) {
       predictions.cancel(request.job);

@@ -13,6 +13,7 @@ import { usableCores } from '../../engine/system/cores.ts';
 import { createAppService } from './app-service.ts';
 import { tellSystem } from './at-work.ts';
 import { commandArguments, runCommand } from './command.ts';
+import { createCommandLink } from './command-link.ts';
 import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
 import { builtFile, licenceFiles, plainFile } from './folders.ts';
@@ -132,6 +133,14 @@ async function start(): Promise<void> {
     paths,
     licences: () => readLicences(licenceFiles()),
     samples: createSamples(plainFile('samples')),
+    commandLinks: createCommandLink({
+      system: process.platform,
+      packaged: app.isPackaged,
+      program: process.execPath,
+      resources: process.resourcesPath,
+      home: os.homedir(),
+      variables: process.env,
+    }),
     dialogs: createDialogs(() => window.browser),
     onBattery: () => powerMonitor.isOnBatteryPower(),
     power: respectPower({ power: powerMonitor, runs, store }),

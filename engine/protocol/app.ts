@@ -82,6 +82,18 @@ export interface AboutApp {
   readonly places: readonly { readonly what: string; readonly path: string }[];
 }
 
+/** Whether terminals find the command `trainyard` of this app, and what can be done about it. */
+export interface CommandLink {
+  /** `other`: what they find is not this app's; `impossible`: not with this kind of copy. */
+  readonly state: 'linked' | 'absent' | 'other' | 'impossible';
+  /** The file they find, or would find; null where there can be none. */
+  readonly at: string | null;
+  /** What can be done from here; null: nothing, as `note` says, or as a package of the system has put it there. */
+  readonly can: 'link' | 'unlink' | null;
+  /** For people; empty = nothing is to be said. */
+  readonly note: string;
+}
+
 /** What failed, newest first, and how many native dumps there are beside. */
 export interface Crashes {
   readonly reports: readonly {
@@ -343,6 +355,11 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   /** The licences of the app and of everything that is shipped with it. */
   licences(): Promise<Licences>;
   about(): Promise<AboutApp>;
+  commandLink(): Promise<CommandLink>;
+  /** Lets terminals of this account find the command. Rejects with `input.command_link` where `can` is another than 'link', unless they do. */
+  linkCommand(): Promise<CommandLink>;
+  /** Takes that back; rejects likewise. */
+  unlinkCommand(): Promise<CommandLink>;
   /** A text for bug reports without data, names or paths. */
   diagnostics(): Promise<string>;
   crashes(): Promise<Crashes>;

@@ -30,9 +30,16 @@ export default function afterPack({ appOutDir, electronPlatformName }) {
   }
 }
 
-/** The development Electron crashes without a screen: its command line needs one. */
+/** The development Electron crashes without a screen: its command line needs one, and says so. */
 function useScreen(file) {
-  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace('--ozone-platform=headless', '--ozone-platform=x11'));
+  const words =
+    'this package was made with the development Electron, which needs a screen: set DISPLAY, or use xvfb-run.';
+  const script = fs.readFileSync(file, 'utf8');
+  const asking = `[ -n "$DISPLAY" ] || { echo "trainyard: ${words}" >&2; exit 1; }\nexec `;
+  fs.writeFileSync(
+    file,
+    script.replace('--ozone-platform=headless', '--ozone-platform=x11').replace(/^exec /m, asking),
+  );
 }
 
 function compress(file) {

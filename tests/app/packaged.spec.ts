@@ -1,9 +1,10 @@
-// The packaged app: what its program lets nobody switch on again, and that it trains. `npm test` packages it first.
+// The packaged app: what its program lets nobody switch on again, that it trains, and its command in the path. `npm test` packages it first.
 
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { FuseState, FuseV1Options, getCurrentFuseWire } from '@electron/fuses';
-import { install, start, type Installation } from './installed.ts';
+import { install, sessionOf, start, type Installation } from './installed.ts';
 import { callService, expect, launch, root, test } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
 
@@ -160,5 +161,34 @@ installed(
     await second.page.shows('Completed');
     expect(await second.quit()).toBe(0);
     await expect.poll(second.processes).toEqual([]);
+  },
+);
+
+installed(
+  'Settings puts the command into the path, it runs from any folder, and goes again',
+  async ({ installation }) => {
+    const app = await start(installation);
+    const file = path.join(installation.home, '.local', 'bin', 'trainyard');
+    const run = (env: Record<string, string>): ReturnType<typeof spawnSync> =>
+      spawnSync('sh', ['-c', 'trainyard --version'], { ...installation.account, cwd: '/', encoding: 'utf8', env });
+    await app.page.click('Settings');
+    await app.page.click('Put it in the path');
+    await app.page.shows('Terminals have “trainyard”');
+    await app.page.shows('is not in the PATH of this session');
+    const session = sessionOf(installation);
+    const PATH = `${path.dirname(file)}:${session['PATH']}`;
+    const { stdout, stderr, status } = run({ ...session, PATH });
+    expect([status, stdout], String(stderr)).toEqual([0, expect.stringMatching(/^trainyard \d+\.\d+\.\d+\n$/)]);
+
+    // The development Electron needs a screen; the official one does not.
+    const dark = run({ HOME: installation.home, PATH });
+    if (fs.existsSync(path.join(path.dirname(installation.program), 'resources', 'node')))
+      expect([dark.status, dark.stderr]).toEqual([1, expect.stringMatching(/^trainyard: .* needs a screen: .*\n$/)]);
+    else expect(dark.status).toBe(0);
+
+    await app.page.click('Take it out');
+    await app.page.shows('Put it in the path');
+    expect(fs.lstatSync(file, { throwIfNoEntry: false })).toBeUndefined();
+    expect(await app.quit()).toBe(0);
   },
 );

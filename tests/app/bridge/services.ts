@@ -6,6 +6,7 @@ import type { ExplainerService } from '../../../engine/protocol/explanation.ts';
 import path from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { createAppService } from '../../../electron/main/app-service.ts';
+import { createCommandLink } from '../../../electron/main/command-link.ts';
 import { createDevices } from '../../../electron/main/devices.ts';
 import type { GpuHost } from '../../../electron/main/gpu-window.ts';
 import { readLicences } from '../../../electron/main/licences.ts';
@@ -125,6 +126,14 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
     paths: new ChosenPaths(),
     licences: () => readLicences({ own: file('LICENSE'), notices: file('build/NOTICES') }),
     samples: createSamples(file('samples')),
+    commandLinks: createCommandLink({
+      system: process.platform,
+      packaged: false,
+      program: process.execPath,
+      resources: file('.'),
+      home: file('.'),
+      variables: {},
+    }),
     dialogs,
     network: { blocked: 0, onBlocked: () => () => undefined },
     window: {
