@@ -1,4 +1,4 @@
-// The Linux packages that need nothing but the system's own tar, gzip and dpkg-deb: a tar.gz and a deb, both of the one folder
+// The Linux packages that need nothing but the system's own tar, gzip, xz and dpkg-deb: a tar.gz and a deb, both of the one folder
 // that electron-builder has packed. The same commit gives the same bytes: names in order, times of the commit, modes and
 // owners set here. `npm run dist` calls it.
 
@@ -9,10 +9,14 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { hasProgram, root, runCommand, say, SetupError } from '../setup.mjs';
+import { compressMembers } from './deb.mjs';
 import { builderSettings, desktopEntry, iconPng, iconSizes, mimeTypes } from './desktop.mjs';
 
 /** Debian's names of architectures. */
 const debianArchitecture = { x64: 'amd64', arm64: 'arm64' };
+
+/** Bytes of a deb that is to be fetched. */
+const mostToFetch = 110e6;
 
 /** What Electron links against, and what it starts; newer Ubuntus call some of them otherwise. */
 const depends = [
@@ -48,7 +52,7 @@ export async function packLinux({
   compression = 'best',
   kinds = ['tar.gz', 'deb'],
 } = {}) {
-  for (const program of kinds.includes('deb') ? ['tar', 'dpkg-deb'] : ['tar']) {
+  for (const program of kinds.includes('deb') ? ['tar', 'dpkg-deb', 'xz'] : ['tar']) {
     if (!hasProgram(program)) throw new SetupError(`Packing needs ${program}: install it and run the command again.`);
   }
   fs.mkdirSync(output, { recursive: true });
@@ -194,12 +198,17 @@ function controlFile({ name, version, arch, description }, kilobytes) {
 
 async function packDeb(tree, output, { name, version, arch, epoch }, compression) {
   const file = path.join(output, `${name}_${version}_${debianArchitecture[arch]}.deb`);
-  // As many threads everywhere: how xz cuts its input into blocks would else hang on the machine.
-  const how = compression === 'none' ? ['-Znone'] : ['-Zxz', '-z9', '--threads-max=2'];
-  await runCommand('dpkg-deb', ['--root-owner-group', ...how, '--build', tree, file], {
-    failure: `${path.basename(file)} could not be packed. Is the disk full?`,
+  const failure = `${path.basename(file)} could not be packed. Is the disk full?`;
+  await runCommand('dpkg-deb', ['--root-owner-group', '-Znone', '--build', tree, file], {
+    failure,
     env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch) },
   });
+  if (compression === 'none') return file;
+  await compressMembers(file, arch, failure);
+  const { size } = fs.statSync(file);
+  if (size > mostToFetch) {
+    throw new SetupError(`${path.basename(file)} takes ${size / 1e6} MB to fetch: it may take ${mostToFetch / 1e6}.`);
+  }
   return file;
 }
 
