@@ -50,9 +50,13 @@ export async function settleTable(
   return { columns, target, targetReason: reason, task, settings, classes: named };
 }
 
-/** The same with its warnings. */
+/** Runs work on another connection to the same database, which goes on beside the first. */
+export type Beside = <T>(work: (connection: DuckDBConnection) => Promise<T>) => Promise<T>;
+
+/** The same with its warnings. `beside` is for the longest query, which reads the whole table. */
 export async function describeTable(
   connection: DuckDBConnection,
+  beside: Beside,
   table: MeasuredTable,
   analysed: readonly AnalysedColumn[],
   importWarnings: readonly DataWarning[],
@@ -86,34 +90,45 @@ export async function describeTable(
   const obstacle = obstacleOf({ rows: table.rows, columns, target, task, classes, settings });
   warnings.unshift(...obstacleWarning(obstacle, target));
   if (obstacle !== null) return { ...base, warnings };
-  const leaks = (await leakWarnings(connection, table, facts, features)).filter(
-    // Another split than by chance is what it asks for.
-    ({ code }) => code !== 'row_order' || settings.splitBy === undefined,
-  );
-  warnings.push(...classWarnings(facts), ...leaks);
   const { splitBy, split = usualSplit } = settings;
   const by = splitBy && all.find(({ info: one }) => one.name === splitBy.column);
-  const copies = await copiesWarning(
-    connection,
-    table,
-    all.filter(({ info: one }) => !unused.has(one.name)),
-    splitBy && by ? { kind: splitBy.kind, by, before: split[0] + split[1] } : null,
-  );
-  const used = new Set(features.map(({ info: one }) => one.name).filter((name) => !unused.has(name)));
-  const known = new Set(leaks.flatMap(({ columns: named = [] }) => named));
-  const bySplit = await splitWarnings(connection, table, {
-    target: facts,
-    columns: others,
-    used,
-    settings,
-    all: columns,
-  });
-  warnings.push(
-    ...(copies === null ? [] : [copies]),
-    // What is said of a column already is not said twice.
-    ...bySplit.filter(({ code, columns: [name] = [] }) => code !== 'leak' || name === undefined || !known.has(name)),
-  );
-  return { ...base, warnings };
+  const findCopies = (on: DuckDBConnection): Promise<DataWarning | null> =>
+    copiesWarning(
+      on,
+      table,
+      all.filter(({ info: one }) => !unused.has(one.name)),
+      splitBy && by ? { kind: splitBy.kind, by, before: split[0] + split[1] } : null,
+    );
+  // No other connection sees a table that this one holds.
+  const held = table.sample === table.from;
+  const copying = held ? null : beside(findCopies);
+  try {
+    const leaks = (await leakWarnings(connection, table, facts, features)).filter(
+      // Another split than by chance is what it asks for.
+      ({ code }) => code !== 'row_order' || settings.splitBy === undefined,
+    );
+    const copies = await (copying ?? findCopies(connection));
+    const used = new Set(features.map(({ info: one }) => one.name).filter((name) => !unused.has(name)));
+    const known = new Set(leaks.flatMap(({ columns: named = [] }) => named));
+    const bySplit = await splitWarnings(connection, table, {
+      target: facts,
+      columns: others,
+      used,
+      settings,
+      all: columns,
+    });
+    warnings.push(
+      ...classWarnings(facts),
+      ...leaks,
+      ...(copies === null ? [] : [copies]),
+      // What is said of a column already is not said twice.
+      ...bySplit.filter(({ code, columns: [name] = [] }) => code !== 'leak' || name === undefined || !known.has(name)),
+    );
+    return { ...base, warnings };
+  } finally {
+    // Nothing looks at the table any more when this ends, however it ends.
+    await Promise.allSettled([copying]);
+  }
 }
 
 function checkSettings(analysed: readonly AnalysedColumn[], settings: DatasetSettings): void {

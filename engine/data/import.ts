@@ -9,6 +9,7 @@ import type { CopiedTable } from './copy.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DatabaseLimits } from './database.ts';
 import { describeTable, settleTable } from './describe.ts';
+import type { Beside } from './describe.ts';
 import { inspectPath, readHead } from './files.ts';
 import type { FileHead } from './formats/format.ts';
 import { importImages } from './images/import.ts';
@@ -83,9 +84,9 @@ async function importTable(
         const told = { reading: { ...copied.reading, ...reading }, warnings: [...warnings, ...copied.warnings] };
         try {
           // A connection of its own: the first one looks at its progress all the time, which takes a tenth of the time here.
-          const manifest = await database.use(
-            (connection) => examine(connection, { ...copied, ...told }, { id, head, settings, job }),
-            job,
+          const beside: Beside = (work) => database.use(work, job);
+          const manifest = await beside((connection) =>
+            examine(connection, beside, { ...copied, ...told }, { id, head, settings, job }),
           );
           return { manifest, facts: await facts };
         } finally {
@@ -105,6 +106,7 @@ async function importTable(
 /** Everything there is to find out about a copied table. */
 async function examine(
   connection: DuckDBConnection,
+  beside: Beside,
   { path, table: copied, columns, reading, warnings, decimal }: CopiedTable,
   about: {
     readonly id: string;
@@ -121,7 +123,7 @@ async function examine(
   const table = columns.length <= columnsAtOnce ? held : copied;
   job.throwIfCancelled();
   const importWarnings = [...warnings, ...analysis.warnings];
-  const description = await describeTable(connection, table, analysis.columns, importWarnings, {});
+  const description = await describeTable(connection, beside, table, analysis.columns, importWarnings, {});
   // Settings that do not fit the file fail the import before anything is published.
   if (Object.keys(settings).length > 0) {
     await settleTable(connection, table, analysis.columns, settings);

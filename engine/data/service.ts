@@ -65,7 +65,9 @@ export function createDataService(options: DataServiceOptions): DataService & { 
     if (Object.values(settings).every((value) => value === undefined)) return { ...info, settings };
     if (info.kind === 'images') return images.describe(manifest, settings);
     const table = measuredTable(store.dataPath(dataset), info.rows, columns.length);
-    const description = await read((connection) => describeTable(connection, table, columns, importWarnings, settings));
+    const description = await read((connection) =>
+      describeTable(connection, read, table, columns, importWarnings, settings),
+    );
     return { ...info, ...description };
   }
 
