@@ -88,6 +88,8 @@ export interface Executable {
   stepsAtOnce(program: string): number;
   /** Threads this plan runs on, where the device has any; default: the device's. */
   readonly threads?: number;
+  /** Threads that its calls are large enough for, where that is fewer: more were asked for than are likely to pay. */
+  readonly payingThreads?: number;
   /** Of several devices: what each has done so far; `anew`: what follows is counted by itself. Absent: it is one. */
   standing?(anew?: boolean): Standing;
   /** Bytes allocated on the device for this plan. */

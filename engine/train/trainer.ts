@@ -165,9 +165,16 @@ class Trainer {
   }
 
   #announce(): void {
-    const { training, batch, accumulate, order, stepsPerEpoch, rows, smaller } = this.#session;
+    const { training, batch, accumulate, order, stepsPerEpoch, rows, smaller, executable } = this.#session;
     const { backend, data } = this.#options;
     if (backend.device.warning) this.#diary.warn(backend.device.warning);
+    const { threads, payingThreads } = executable;
+    if (threads !== undefined && payingThreads !== undefined) {
+      const fewer = payingThreads === 1 ? 'one is' : `${payingThreads} are`;
+      this.#diary.warn(
+        `The run is held to ${threads} threads, but the calls of its model are so small that ${fewer} likely faster, and far faster while other programs are at work. Set to 0 (as many as pay), it measures which.`,
+      );
+    }
     if (batch < training.batch) {
       this.#diary.warn(`The batch of ${training.batch} is larger than the training split; it is ${batch} now.`);
     }

@@ -86,3 +86,15 @@ test('5. runs every step once, whatever is chosen', async () => {
   await executable.run('run', 0);
   await backend.close();
 });
+
+test('6. a plan held to more threads than are likely to pay says how many would', async () => {
+  const paying = async (threads: number | undefined, flops: number): Promise<number | undefined> => {
+    const backend = createCpuBackend({ threads });
+    const { payingThreads } = await backend.compile(planWith({ 'train@8': flops }));
+    await backend.close();
+    return payingThreads;
+  };
+  assert.equal(await paying(2, 1e5), 1);
+  assert.equal(await paying(2, 1e9), undefined);
+  assert.equal(await paying(undefined, 1e5), undefined);
+});

@@ -68,12 +68,14 @@ export function createCpuBackend(options: CpuOptions = {}): Backend {
     async compile(plan) {
       checkLimits(plan);
       const adaptive = !options.threads;
-      const threads = options.threads || mostThreads(plan, most);
+      const paying = mostThreads(plan, most);
+      const threads = options.threads || paying;
       const machine = prepareMachine(plan, { ...options, threads }, kernels, nativeFile);
       const executable = createExecutable(plan, machine, {
         kernels: kernels.names,
         native: nativeKernels,
         adaptive,
+        paying,
         alone: options.alone,
         onDispose: () => executables.delete(executable),
       });

@@ -18,6 +18,8 @@ export interface ExecutableOptions {
   readonly native: NativeKernels;
   /** Choose between one thread and all of the machine's while running. */
   readonly adaptive: boolean;
+  /** Threads that pay for the plan. */
+  readonly paying: number;
   /** Programs that run on the calling thread alone. */
   readonly alone?: (program: string) => boolean;
   readonly onDispose: () => void;
@@ -65,6 +67,7 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
   return {
     bytes: machine.buffer.byteLength,
     threads: machine.threads,
+    ...(options.paying < machine.threads && { payingThreads: options.paying }),
     write(tensor, data, offset = 0) {
       const target = view(tensor);
       if (target.constructor !== data.constructor || offset + data.length > target.length) {
