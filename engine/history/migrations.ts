@@ -142,7 +142,7 @@ function refuseForeignTables(connection: Connection): void {
   );
 }
 
-function newerError(file: string, found: number, newest: number): InputError {
+export function newerError(file: string, found: number, newest: number): InputError {
   return new InputError(
     'store.newer',
     `The history ${file} was written by a newer Trainyard (format ${found}; this one knows formats up to ${newest}).`,

@@ -10,6 +10,7 @@ import type { Connection } from './database.ts';
 import { damaged, databaseFileName, isFull } from './failures.ts';
 import { refuseForeign } from './foreign.ts';
 import { migrate, migrations } from './migrations.ts';
+import { refuseNewer } from './newer.ts';
 import { releaseReserve } from './reserve.ts';
 import { fitsSeal, partsOf, readSeal, removeSeal, sealOf, writeSeal } from './seal.ts';
 import type { Seal } from './seal.ts';
@@ -48,6 +49,11 @@ export function openHistory(home: string, folder: string = home): History {
   const small = (size ?? 0) <= checkedAtOnce;
   const fits = !sealed || (small ? fitsSeal(file) : seal.bytes === size);
 
+  const newest = migrations.at(-1)!.version;
+  // A newer program's seal may say something else, but no program is newer by so much.
+  const likely = newest + 100;
+  refuseNewer(file, newest, fits ? Infinity : likely);
+
   let written = false;
   const connection = openWithReserve(home, file, () => {
     if (written) return;
@@ -56,9 +62,7 @@ export function openHistory(home: string, folder: string = home): History {
   });
   try {
     const version = Number(connection.pragma('user_version'));
-    const newest = migrations.at(-1)!.version;
-    // A newer program's seal may say something else.
-    if (!fits && (version <= newest || version > newest + 100)) {
+    if (!fits && (version <= newest || version > likely)) {
       throw damaged(file, 'it has changed since Trainyard closed it');
     }
     if (version > 0 && version <= newest && !sealed && small) checkAll(connection);

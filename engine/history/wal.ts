@@ -20,6 +20,24 @@ export function isLogDamaged(databaseFile: string): boolean {
   return log.equals(readFileSync(file));
 }
 
+/** The newest first page in the log, as far as its transactions are whole; null: there is none, or no such page. */
+export function firstPageInLog(databaseFile: string): Buffer | null {
+  const file = `${databaseFile}-wal`;
+  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= headerBytes || size > largestLog) return null;
+  const log = readFileSync(file);
+  const pageBytes = log.readUInt32BE(8);
+  let [found, written]: (Buffer | null)[] = [null, null];
+  for (let at = headerBytes; at + frameHeaderBytes + pageBytes <= log.length; at += frameHeaderBytes + pageBytes) {
+    // Frames of an earlier log have other salts.
+    if (log.compare(log, 16, 24, at + 8, at + 16) !== 0) break;
+    const [page, commits] = [log.readUInt32BE(at), log.readUInt32BE(at + 4) > 0];
+    if (page === 1) written = log.subarray(at + frameHeaderBytes, at + frameHeaderBytes + pageBytes);
+    if (commits) found = written;
+  }
+  return found;
+}
+
 function damagedIn(log: Buffer): boolean {
   if (log.length < headerBytes) return true;
   const magic = log.readUInt32BE(0);

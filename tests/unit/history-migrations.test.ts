@@ -3,10 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'node:test';
+import Database from 'better-sqlite3';
 import { isNetwork } from '../../engine/learners/network/declaration.ts';
 import { openDatabase } from '../../engine/history/database.ts';
 import type { Connection } from '../../engine/history/database.ts';
@@ -302,6 +303,30 @@ test('a database of a newer program is refused and left as it is', async (contex
   assert.throws(() => createStore(home), failsWith('store.newer', new RegExp(`format ${newest + 1}.*up to ${newest}`)));
   assert.throws(() => createStore(home), InputError);
   assert.deepEqual(readFileSync(join(home, 'history.db')), bytes);
+});
+
+test('that of a newer program with another journal, or with a log, is refused with no byte changed', async (context) => {
+  for (const journal of ['delete', 'wal']) {
+    const home = temporaryHome(context);
+    await createStore(home).close();
+    const file = join(home, 'history.db');
+    const newer = new Database(file);
+    newer.pragma(`journal_mode = ${journal}`);
+    newer.pragma(`user_version = ${newest + 1}`);
+    newer.exec('CREATE TABLE later (a)');
+    // As a killed program leaves it.
+    const left = temporaryHome(context);
+    cpSync(home, left, { recursive: true });
+    newer.close();
+    const contents = (): unknown =>
+      readdirSync(left, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name, parentPath }) => [name, readFileSync(join(parentPath, name), 'hex')]);
+    const before = contents();
+    assert.equal(existsSync(join(left, 'history.db-wal')), journal === 'wal');
+    assert.throws(() => createStore(left), failsWith('store.newer', new RegExp(`format ${newest + 1}`)));
+    assert.deepEqual(contents(), before);
+  }
 });
 
 test('a file that is no database, a damaged one and a foreign one are refused and left as they are', async (context) => {
