@@ -105,21 +105,23 @@ test('a peer that has no time for a workload is named; one that hangs ends with 
   assert.match(stderr, /The peer “echo hello #” has no time for gemm-64\./);
   assert.match(stdout, /gemm-64/);
 
-  const told = path.join(home, 'told');
-  const bench = startTrainyard(home, [
-    ...words,
-    `sleep 300 & echo $! $$ > ${told}.part; mv ${told}.part ${told}; wait #`,
-  ]);
-  t.after(() => bench.child.kill('SIGKILL'));
-  while (!fs.existsSync(told)) await setTimeout(50);
-  const own = fs.readFileSync(told, 'utf8').trim().split(' ').map(Number);
-  bench.child.kill('SIGTERM');
-  await once(bench.child, 'exit');
-  t.after(() => own.forEach((pid) => isRunning(pid) && process.kill(pid, 'SIGKILL')));
-  for (const pid of own) {
-    for (let tries = 0; isRunning(pid); tries++) {
-      assert.ok(tries < 100, `process ${pid} is left`);
-      await setTimeout(50);
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const told = path.join(home, `told-${signal}`);
+    const bench = startTrainyard(home, [
+      ...words,
+      `sleep 300 & echo $! $$ > ${told}.part; mv ${told}.part ${told}; wait #`,
+    ]);
+    t.after(() => bench.child.kill('SIGKILL'));
+    while (!fs.existsSync(told)) await setTimeout(50);
+    const own = fs.readFileSync(told, 'utf8').trim().split(' ').map(Number);
+    bench.child.kill(signal);
+    await once(bench.child, 'exit');
+    t.after(() => own.forEach((pid) => isRunning(pid) && process.kill(pid, 'SIGKILL')));
+    for (const pid of own) {
+      for (let tries = 0; isRunning(pid); tries++) {
+        assert.ok(tries < 100, `process ${pid} is left after ${signal}`);
+        await setTimeout(50);
+      }
     }
   }
 });

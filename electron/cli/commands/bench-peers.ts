@@ -1,8 +1,9 @@
 // What other programs take for a workload. A peer is a command that prints one JSON object a line with `peer`, `workload` and `value`
 // (milliseconds), if it knows with `cpu` (milliseconds of processor time), `threads` and `mode` (which of its ways was the fastest).
 
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
+import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { Output } from '../output.ts';
@@ -40,12 +41,11 @@ const longestLine = 2 ** 16;
 export async function runPeer(command: string, workload: string, more = ''): Promise<readonly PeerTime[]> {
   const line = command.includes('{only}') ? command.replaceAll('{only}', workload) : `${command} --only ${workload}`;
   const env = { ...peerVariables(), ...process.env };
-  // With a group of its own, a shell is ended together with what it runs.
-  const child = spawn(line + more, { shell: true, detached: !onWindows, stdio: ['ignore', 'pipe', 'inherit'], env });
+  const child = startPeer(line + more, env);
   const end = (): void => endAll(child);
   process.once('exit', end);
   try {
-    const ended = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
+    const ended = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>;
     const times: PeerTime[] = [];
     let part = '';
     for await (const chunk of child.stdout.setEncoding('utf8')) {
@@ -64,10 +64,21 @@ export async function runPeer(command: string, workload: string, more = ''): Pro
   } finally {
     process.off('exit', end);
     end();
+    child.stdio[3]?.destroy();
   }
 }
 
 const onWindows = process.platform === 'win32';
+/** A shell's group ends with the other end of its third pipe, however this process does; what it runs knows nothing of it. */
+const watched = '(cat <&3; kill -9 0) >/dev/null 2>&1 & exec sh -c "$1" 3<&-';
+
+/** Starts a peer in a shell; with a group of its own that is ended together with what it runs. */
+function startPeer(line: string, env: NodeJS.ProcessEnv): ChildProcessByStdio<null, Readable, null> {
+  const stdio = ['ignore', 'pipe', 'inherit'] as const;
+  if (onWindows) return spawn(line, { shell: true, stdio: [...stdio], env });
+  const child = spawn('/bin/sh', ['-c', watched, 'sh', line], { detached: true, stdio: [...stdio, 'pipe'], env });
+  return child as ChildProcess as ChildProcessByStdio<null, Readable, null>;
+}
 
 /** Ends a peer that still runs, and what it started. */
 function endAll(child: ChildProcess): void {
