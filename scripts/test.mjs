@@ -46,15 +46,13 @@ await script(async () => {
   }
 
   let failed = false;
-  const step = async (program, args, more = {}) => {
-    failed = (await handOver(program, args, { cwd: root, env: { ...env, ...more } })) !== 0 || failed;
+  const step = async (program, args) => {
+    failed = (await handOver(program, args, { cwd: root, env })) !== 0 || failed;
   };
   // Of the kernels the named ones alone are compiled, not only run.
   if (parts[0] === 'parity' && parts.length > 1) env['TRAINYARD_KERNELS'] = parts.slice(1).join(' ');
   if (wantsEngine) {
-    // Each file is a process of its own that compiles much the same modules.
-    const compiled = { NODE_COMPILE_CACHE: path.join(root, 'build', '.cache') };
-    await step(node, ['--test', `--test-concurrency=${concurrency}`, ...engineSelection(parts)], compiled);
+    await step(node, ['--test', `--test-concurrency=${concurrency}`, ...engineSelection(parts)]);
   }
   if (wantsApp && fs.existsSync(path.join(root, 'tests/app/playwright.config.ts'))) {
     const playwright = [
