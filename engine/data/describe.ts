@@ -102,6 +102,8 @@ export async function describeTable(
   // No other connection sees a table that this one holds.
   const held = table.sample === table.from;
   const copying = held ? null : beside(findCopies);
+  // Awaited below; until then its failure is nobody else's business.
+  copying?.catch(() => undefined);
   try {
     const leaks = (await leakWarnings(connection, table, facts, features)).filter(
       // Another split than by chance is what it asks for.

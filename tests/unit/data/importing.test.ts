@@ -6,9 +6,14 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSy
 import { join } from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
+import { Database } from '../../../engine/data/database.ts';
+import { describeTable } from '../../../engine/data/describe.ts';
 import { factsOf } from '../../../engine/data/intact.ts';
 import { Job } from '../../../engine/data/jobs.ts';
+import { measuredTable } from '../../../engine/data/schema/table.ts';
+import { DatasetStore } from '../../../engine/data/store.ts';
 import type { Progress } from '../../../engine/protocol/data.ts';
+import { CancelledError } from '../../../engine/protocol/errors.ts';
 import { allRows, makeService, messy, samples, temporaryFolder, writeTable } from './helpers.ts';
 
 /** A table that takes a while to read. */
@@ -91,6 +96,24 @@ test('a cancelled import stops at once and leaves nothing behind', async (contex
   assert.ok(milliseconds < 500, `${milliseconds} ms`);
   // The service goes on.
   assert.equal((await service.import({ job: 'next', path: messy('tabs.csv') })).rows, 40);
+});
+
+test('looking for copies may end before what goes on beside it: a failure like any other', async (context) => {
+  const service = makeService(context);
+  const lines = Array.from({ length: 40_000 }, (_, row) => `${(row * 7919) % 40_009},${row % 3 ? 'yes' : 'no'}`);
+  const { id, rows } = await service.import({
+    job: 'long',
+    path: writeTable(context, 'long.csv', `n,kind\n${lines.join('\n')}\n`),
+  });
+  const store = new DatasetStore(service.home);
+  const { columns } = await store.read(id);
+  const limits = { memoryBytes: 2 ** 29, threads: 1 };
+  const database = await Database.open(limits, store.spillFolder(), { files: [], folders: [store.folder] });
+  const table = measuredTable(store.dataPath(id), rows, columns.length);
+  const ended = (): Promise<never> => Promise.reject(new CancelledError());
+  // It would end this process if nobody listened to it while the other goes on.
+  await assert.rejects(describeTable(database.connection, ended, table, columns, [], {}), { code: 'run.cancelled' });
+  database.close();
 });
 
 test('what is cancelled as soon as it is asked for does not come about', async (context) => {
