@@ -2,16 +2,15 @@
 // is opened, and another program's is not to be touched. Ours says so in its header; of others, and of ours from before that, the
 // schema is read from a copy of the first pages in memory.
 
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import { InputError } from '../protocol/errors.ts';
+import { applicationOf, hasHeader, readStart } from './header.ts';
 import { applicationId } from './schema.ts';
 
 /** Tables of every version of the history. */
 const ownTables: ReadonlySet<string> = new Set(['run', 'sample', 'summary', 'series', 'log', 'setting']);
-/** The header of a database, and where its application is named in it (sqlite.org/fileformat2.html#the_database_header). */
-const [headerBytes, applicationAt] = [100, 68];
 /** Bytes read first; the whole file only where its schema goes on behind them. */
 const headBytes = 2 ** 16;
 /** Of larger files only the head is looked at. */
@@ -48,7 +47,7 @@ function tablesOf(file: string, size: number): readonly string[] {
   const descriptor = openSync(file, 'r');
   try {
     const start = readStart(descriptor, Math.min(size, headBytes));
-    if (start.length >= headerBytes && start.readUInt32BE(applicationAt) === applicationId) return [];
+    if (hasHeader(start) && applicationOf(start) === applicationId) return [];
     const head = tablesIn(start);
     return head ?? (size > largestRead ? null : tablesIn(readStart(descriptor, size))) ?? [];
   } finally {
@@ -56,14 +55,9 @@ function tablesOf(file: string, size: number): readonly string[] {
   }
 }
 
-function readStart(descriptor: number, bytes: number): Buffer {
-  const buffer = Buffer.alloc(bytes);
-  return buffer.subarray(0, readSync(descriptor, buffer, 0, bytes, 0));
-}
-
-/** null: these pages do not hold all of the schema, or are no database (sqlite.org/fileformat2.html#the_database_header). */
+/** null: these pages do not hold all of the schema, or are no database. */
 function tablesIn(bytes: Buffer): readonly string[] | null {
-  if (bytes.length < 512 || bytes.toString('latin1', 0, 16) !== 'SQLite format 3\0') return null;
+  if (bytes.length < 512 || !hasHeader(bytes)) return null;
   const written = bytes.readUInt16BE(16);
   const pageBytes = written === 1 ? 65_536 : written;
   if (pageBytes < 512 || bytes.length < pageBytes) return null;

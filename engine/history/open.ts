@@ -14,7 +14,7 @@ import { refuseNewer } from './newer.ts';
 import { releaseReserve } from './reserve.ts';
 import { fitsSeal, partsOf, readSeal, removeSeal, sealOf, writeSeal } from './seal.ts';
 import type { Seal } from './seal.ts';
-import { isLogDamaged } from './wal.ts';
+import { readLeftLog } from './wal.ts';
 
 export interface History {
   readonly connection: Connection;
@@ -44,7 +44,8 @@ export function openHistory(home: string, folder: string = home): History {
   const seal = readSeal(file);
   refuseLost(home, file, size);
   if (seal?.state === 'open' && !hasLog(file)) throw damaged(file, 'its write-ahead log, history.db-wal, is gone');
-  if (isLogDamaged(file)) throw damaged(file, 'its write-ahead log, history.db-wal, has been changed');
+  const log = readLeftLog(file);
+  if (log.isDamaged) throw damaged(file, 'its write-ahead log, history.db-wal, has been changed');
   const sealed = seal?.state === 'closed' && logBytes(file) === 0;
   const small = (size ?? 0) <= checkedAtOnce;
   const fits = !sealed || (small ? fitsSeal(file) : seal.bytes === size);
@@ -52,7 +53,7 @@ export function openHistory(home: string, folder: string = home): History {
   const newest = migrations.at(-1)!.version;
   // A newer program's seal may say something else, but no program is newer by so much.
   const likely = newest + 100;
-  refuseNewer(file, newest, fits ? Infinity : likely);
+  if (size !== null) refuseNewer(file, log, newest, fits ? Infinity : likely);
 
   let written = false;
   const connection = openWithReserve(home, file, () => {

@@ -9,59 +9,69 @@ const frameHeaderBytes = 24;
 /** Larger logs are taken as they are. */
 const largestLog = 2 ** 28;
 
-/** Whether a log was damaged after it had been written; false where there is none. */
-export function isLogDamaged(databaseFile: string): boolean {
+/** What a log says before SQLite has taken it up. */
+export interface LeftLog {
+  /** It was damaged after it had been written. */
+  readonly isDamaged: boolean;
+  /** The newest first page of its whole transactions; null: none of them wrote it. */
+  readonly firstPage: Buffer | null;
+}
+
+const noLog: LeftLog = { isDamaged: false, firstPage: null };
+
+/** Reads the log beside a database once; one that is not there, or goes meanwhile, says nothing. */
+export function readLeftLog(databaseFile: string): LeftLog {
   const file = `${databaseFile}-wal`;
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size === 0 || size > largestLog) return false;
-  const log = readFileSync(file);
-  if (!damagedIn(log)) return false;
+  const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const log = bytes === 0 || bytes > largestLog ? null : bytesOf(file);
+  if (log === null) return noLog;
+  const found = look(log);
   // Another process may have been writing: damage stays as it is.
-  return log.equals(readFileSync(file));
+  return found.isDamaged && bytesOf(file)?.equals(log) !== true ? noLog : found;
 }
 
-/** The newest first page in the log, as far as its transactions are whole; null: there is none, or no such page. */
-export function firstPageInLog(databaseFile: string): Buffer | null {
-  const file = `${databaseFile}-wal`;
-  const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-  if (size <= headerBytes || size > largestLog) return null;
-  const log = readFileSync(file);
-  const pageBytes = log.readUInt32BE(8);
-  let [found, written]: (Buffer | null)[] = [null, null];
-  for (let at = headerBytes; at + frameHeaderBytes + pageBytes <= log.length; at += frameHeaderBytes + pageBytes) {
-    // Frames of an earlier log have other salts.
-    if (log.compare(log, 16, 24, at + 8, at + 16) !== 0) break;
-    const [page, commits] = [log.readUInt32BE(at), log.readUInt32BE(at + 4) > 0];
-    if (page === 1) written = log.subarray(at + frameHeaderBytes, at + frameHeaderBytes + pageBytes);
-    if (commits) found = written;
+/** null: it has gone, or been emptied. */
+function bytesOf(file: string): Buffer | null {
+  try {
+    const bytes = readFileSync(file);
+    return bytes.length === 0 ? null : bytes;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
   }
-  return found;
 }
 
-function damagedIn(log: Buffer): boolean {
-  if (log.length < headerBytes) return true;
+function look(log: Buffer): LeftLog {
+  const damagedLog: LeftLog = { isDamaged: true, firstPage: null };
+  if (log.length < headerBytes) return damagedLog;
   const magic = log.readUInt32BE(0);
   const bigEndian = magic === 0x377f0683;
-  if (!bigEndian && magic !== 0x377f0682) return true;
+  if (!bigEndian && magic !== 0x377f0682) return damagedLog;
   const pageBytes = log.readUInt32BE(8);
   let sums = checksum(log, 0, 24, [0, 0], bigEndian);
-  if (!sumsAt(log, 24, sums) || pageBytes < 512 || pageBytes > 65_536) return true;
+  if (!sumsAt(log, 24, sums) || pageBytes < 512 || pageBytes > 65_536) return damagedLog;
 
   const frameBytes = frameHeaderBytes + pageBytes;
   const frames = Math.floor((log.length - headerBytes) / frameBytes);
   const start = (frame: number): number => headerBytes + frame * frameBytes;
   const isOfThisLog = (frame: number): boolean => log.compare(log, 16, 24, start(frame) + 8, start(frame) + 16) === 0;
+  let [firstPage, written]: (Buffer | null)[] = [null, null];
   for (let frame = 0; frame < frames; frame++) {
+    const [header, page] = [start(frame), start(frame) + frameHeaderBytes];
     if (isOfThisLog(frame)) {
-      const header = checksum(log, start(frame), 8, sums, bigEndian);
-      sums = checksum(log, start(frame) + frameHeaderBytes, pageBytes, header, bigEndian);
-      if (sumsAt(log, start(frame) + 16, sums)) continue;
+      sums = checksum(log, page, pageBytes, checksum(log, header, 8, sums, bigEndian), bigEndian);
+      if (sumsAt(log, header + 16, sums)) {
+        const [number, pagesAtCommit] = [log.readUInt32BE(header), log.readUInt32BE(header + 4)];
+        if (number === 1) written = log.subarray(page, page + pageBytes);
+        if (pagesAtCommit > 0) firstPage = written;
+        continue;
+      }
     }
     // Here SQLite stops. Frames of an earlier log may follow, and none of this one.
-    for (let later = frame + 1; later < frames; later++) if (isOfThisLog(later)) return true;
-    return false;
+    for (let later = frame + 1; later < frames; later++) if (isOfThisLog(later)) return damagedLog;
+    break;
   }
-  return false;
+  return { isDamaged: false, firstPage };
 }
 
 type Sums = readonly [number, number];

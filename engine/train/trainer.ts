@@ -172,7 +172,7 @@ class Trainer {
     if (threads !== undefined && payingThreads !== undefined) {
       const fewer = payingThreads === 1 ? 'one is' : `${payingThreads} are`;
       this.#diary.warn(
-        `The run is held to ${threads} threads, but the calls of its model are so small that ${fewer} likely faster, and far faster while other programs are at work. Set to 0 (as many as pay), it measures which.`,
+        `The run is held to ${threads} threads, but the calls of its model are so small that ${fewer} likely faster, and far faster while other programs are at work. With the number of threads left at 0 and the cores free, a run measures which.`,
       );
     }
     if (batch < training.batch) {

@@ -42,8 +42,6 @@ export async function runPeer(command: string, workload: string, more = ''): Pro
   const line = command.includes('{only}') ? command.replaceAll('{only}', workload) : `${command} --only ${workload}`;
   const env = { ...peerVariables(), ...process.env };
   const child = startPeer(line + more, env);
-  const end = (): void => endAll(child);
-  process.once('exit', end);
   try {
     const ended = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>;
     const times: PeerTime[] = [];
@@ -62,34 +60,31 @@ export async function runPeer(command: string, workload: string, more = ''): Pro
     const how = signal === null ? `exit code ${code}` : signal;
     throw new InputError('input.peer', `The peer “${command}” failed (${how}).`, `It was run as: ${line}${more}`);
   } finally {
-    process.off('exit', end);
-    end();
-    child.stdio[3]?.destroy();
+    endPeer(child);
   }
 }
 
 const onWindows = process.platform === 'win32';
-/** A shell's group ends with the other end of its third pipe, however this process does; what it runs knows nothing of it. */
+/** Ends a shell's group once the other end of its descriptor 3 is closed, however this process goes; what it runs knows nothing of it. */
 const watched = '(cat <&3; kill -9 0) >/dev/null 2>&1 & exec sh -c "$1" 3<&-';
 
+type Peer = ChildProcessByStdio<null, Readable, null>;
+
 /** Starts a peer in a shell; with a group of its own that is ended together with what it runs. */
-function startPeer(line: string, env: NodeJS.ProcessEnv): ChildProcessByStdio<null, Readable, null> {
+function startPeer(line: string, env: NodeJS.ProcessEnv): Peer {
   const stdio = ['ignore', 'pipe', 'inherit'] as const;
   if (onWindows) return spawn(line, { shell: true, stdio: [...stdio], env });
-  const child = spawn('/bin/sh', ['-c', watched, 'sh', line], { detached: true, stdio: [...stdio, 'pipe'], env });
-  return child as ChildProcess as ChildProcessByStdio<null, Readable, null>;
+  return spawn('/bin/sh', ['-c', watched, 'sh', line], {
+    detached: true,
+    stdio: [...stdio, 'pipe'],
+    env,
+  }) as ChildProcess as Peer;
 }
 
 /** Ends a peer that still runs, and what it started. */
-function endAll(child: ChildProcess): void {
-  const { pid, exitCode, signalCode } = child;
-  if (pid === undefined || exitCode !== null || signalCode !== null) return;
-  try {
-    if (onWindows) child.kill();
-    else process.kill(-pid);
-  } catch {
-    // It has ended by itself meanwhile.
-  }
+function endPeer(child: Peer): void {
+  if (onWindows) child.kill();
+  else child.stdio[3]?.destroy();
 }
 
 /** The time in a line of a peer; none in one that is no JSON or of another workload. */
