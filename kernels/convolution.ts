@@ -159,4 +159,9 @@ export const convolutionCases: readonly Convolution[] = [
   // Strides in rows longer than vectors, of odd and even length, with and without a border.
   { ...plain, batch: 2, channels: 3, height: 9, width: 71, filters: 4, stride: 2 },
   { ...plain, batch: 1, channels: 2, height: 5, width: 66, filters: 3, stride: 2, padding: 0 },
+  // Phases of a stride that share a band: the last band has rows of one phase alone; and not all channels fit into one.
+  { ...plain, batch: 1, channels: 2, height: 47, width: 37, filters: 200, stride: 2 },
+  { ...plain, batch: 13, channels: 3, height: 5, width: 5, filters: 500, stride: 2 },
+  // Fewer images in a band than have room, since all of their channels fit.
+  { ...plain, batch: 9, channels: 200, height: 5, width: 5, filters: 145, stride: 2 },
 ];

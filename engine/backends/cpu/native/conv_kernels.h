@@ -80,15 +80,16 @@ static void conv2d(const Call *call) {
   const View view = forward_view(&s);
   for (int group = 0; share.rows > 0 && group < s.groups; group++) {
     const int first = group * filters + share.first;
-    Filters f = {
+    Part part = {.view = &view};
+    part.filters = (Filters){
         .weights = operand(call, 1) + (ptrdiff_t)first * channels * area,
         .rows = share.rows,
         .channels = channels,
         .row_stride = (ptrdiff_t)channels * area,
         .channel_stride = area,
     };
-    prepare_filters(&view, &f, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
-    const Target target = {
+    prepare_filters(&view, &part.filters, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
+    part.target = (Target){
         .planes = operand(call, 3) + ((ptrdiff_t)share.start * s.filters + first) * out_plane,
         .plane_floats = out_plane,
         .width = s.out_width,
@@ -98,7 +99,7 @@ static void conv2d(const Call *call) {
         .slope = real(call, 15),
     };
     const float *image = x + ((ptrdiff_t)share.start * s.channels + group * channels) * plane;
-    convolve_images(&view, &f, share.end - share.start, image, s.channels * plane, target, s.filters * out_plane, call->scratch);
+    convolve_images(&part, 1, share.end - share.start, image, s.channels * plane, s.filters * out_plane, call->scratch);
   }
 }
 
@@ -118,6 +119,24 @@ static void see_phase(const Shape *s, int phase_row, int phase_column, View *vie
       const int column = phase_column + s->padding - kx * s->dilation;
       if (column % s->stride == 0) add_tap(view, row / s->stride, column / s->stride, ky * s->kernel + kx);
     }
+  }
+}
+
+/** Lets views of one image read the same band: each reaches as far as any of them. */
+static void share_reach(View *views, int count) {
+  View all = {.count = 0};
+  for (int i = 0; i < count; i++) {
+    for (int tap = 0; tap < views[i].count; tap++) {
+      const Tap *t = &views[i].taps[tap];
+      const int first = all.count++ == 0;
+      all.top = first ? t->row : smaller(all.top, t->row);
+      all.left = first ? t->column : smaller(all.left, t->column);
+      all.bottom = first ? t->row : -smaller(-all.bottom, -t->row);
+      all.right = first ? t->column : -smaller(-all.right, -t->column);
+    }
+  }
+  for (int i = 0; i < count; i++) {
+    views[i].top = all.top, views[i].left = all.left, views[i].bottom = all.bottom, views[i].right = all.right;
   }
 }
 
@@ -194,40 +213,55 @@ static void conv2d_input_grad(const Call *call) {
   const int clear = s.kernel < s.stride && (gradient || (!bias && integer(call, 15) == NONE));
   const ptrdiff_t image_floats = s.channels * plane, dy_floats = s.filters * out_plane;
   const int images = share.end - share.start;
-  View view;
+  // The phases of stride 2 read one band, if their weights fit in scratch memory together.
+  const int most = s.stride == 2 && s.kernel > 1 && (ptrdiff_t)share.rows * filters * area <= PACKED_FLOATS ? MAX_PARTS : 1;
+  View views[MAX_PARTS];
+  Part parts[MAX_PARTS];
   for (int group = 0; share.rows > 0 && group < s.groups; group++) {
     const int channel = group * channels + share.first;
     const ptrdiff_t first = share.start * image_floats + channel * plane;
+    const float *image = dy + share.start * dy_floats + group * filters * out_plane;
     for (int n = 0; clear && n < images; n++) {
       memset(operand(call, 4) + first + n * image_floats, 0, sizeof(float) * (size_t)(share.rows * plane));
     }
     // The phases of a group follow each other: they write between one another's elements.
-    for (int phase = 0; phase < s.stride * s.stride; phase++) {
-      const int phase_row = phase / s.stride, phase_column = phase % s.stride;
-      if (phase_row >= s.height || phase_column >= s.width) continue;
-      see_phase(&s, phase_row, phase_column, &view);
-      if (clear && view.count == 0) continue;
-      Filters f = {
-          .weights = operand(call, 1) + ((ptrdiff_t)group * filters * channels + share.first) * area,
-          .rows = share.rows,
-          .channels = filters,
-          .row_stride = area,
-          .channel_stride = (ptrdiff_t)channels * area,
-      };
-      if (view.count > 0) prepare_filters(&view, &f, call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS);
-      const Target target = {
-          .planes = operand(call, 4) + first,
-          .plane_floats = plane,
-          .width = s.width,
-          .step = s.stride,
-          .origin = phase_row * s.width + phase_column,
-          .bias = bias && !gradient ? bias + channel : NULL,
-          .saved = gradient ? saved + first : NULL,
-          .activation = integer(call, 15),
-          .slope = real(call, 16),
-      };
-      const float *image = dy + share.start * dy_floats + group * filters * out_plane;
-      convolve_images(&view, &f, images, image, dy_floats, target, image_floats, call->scratch);
+    for (int phase = 0; phase < s.stride * s.stride;) {
+      int count = 0;
+      for (; count < most && phase < s.stride * s.stride; phase++) {
+        const int phase_row = phase / s.stride, phase_column = phase % s.stride;
+        if (phase_row >= s.height || phase_column >= s.width) continue;
+        see_phase(&s, phase_row, phase_column, &views[count]);
+        if (clear && views[count].count == 0) continue;
+        parts[count].view = &views[count];
+        parts[count].filters = (Filters){
+            .weights = operand(call, 1) + ((ptrdiff_t)group * filters * channels + share.first) * area,
+            .rows = share.rows,
+            .channels = filters,
+            .row_stride = area,
+            .channel_stride = (ptrdiff_t)channels * area,
+        };
+        parts[count].target = (Target){
+            .planes = operand(call, 4) + first,
+            .plane_floats = plane,
+            .width = s.width,
+            .step = s.stride,
+            .origin = phase_row * s.width + phase_column,
+            .bias = bias && !gradient ? bias + channel : NULL,
+            .saved = gradient ? saved + first : NULL,
+            .activation = integer(call, 15),
+            .slope = real(call, 16),
+        };
+        count++;
+      }
+      if (count == 0) continue;
+      share_reach(views, count);
+      float *room = call->scratch + BAND_FLOATS + TILE_COLUMNS + GRID_FLOATS;
+      for (int i = 0; i < count; i++) {
+        if (views[i].count == 0) continue;
+        prepare_filters(&views[i], &parts[i].filters, room);
+        room += (ptrdiff_t)share.rows * filters * views[i].count;
+      }
+      convolve_images(parts, count, images, image, dy_floats, image_floats, call->scratch);
     }
   }
 }
