@@ -1,11 +1,12 @@
 // The GPU of the tests: on Linux SwiftShader through Dawn, so that every machine gives the same answer; on other systems, where
-// it cannot be chosen, the GPU that is there. In CI there has to be one; elsewhere a test that lacks it is skipped, saying
-// what is missing.
+// it cannot be chosen, and with TRAINYARD_TEST_GPU=hardware the GPU that is there. In CI there has to be one; elsewhere a test
+// that lacks it is skipped, saying what is missing.
 
 import { openGpu, type OpenedGpu } from '../../engine/backends/webgpu/adapter.ts';
 import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
 
-const prefer = process.platform === 'linux' ? 'software' : 'hardware';
+const hardware = process.platform !== 'linux' || process.env.TRAINYARD_TEST_GPU === 'hardware';
+const prefer = hardware ? 'hardware' : 'software';
 
 /** Opens a fresh device. */
 export const testGpu = async (): Promise<OpenedGpu> => openGpu(await openNodeGpu({ prefer }));

@@ -42,6 +42,9 @@ test('an adapter is named by what it tells', async () => {
   assert.equal(await name({ vendor: 'apple', architecture: 'metal-3' }), 'apple metal-3');
   assert.equal(await name({ device: '0x2684' }), '0x2684');
   assert.equal(await name({}), 'GPU');
+  const driver = 'NVIDIA: 580.159.04 580.159.4.0';
+  assert.equal(await name({ vendor: 'nvidia', device: 'nvidia-h200', description: driver }), 'NVIDIA H200');
+  assert.equal(await name({ device: 'nvidia-geforce-rtx-4090', description: driver }), 'NVIDIA GeForce RTX 4090');
   assert.equal(await name({ architecture: 'swiftshader', description: 'SwiftShader driver 5.0.0' }), 'SwiftShader');
 });
 

@@ -43,7 +43,23 @@ export async function identify(adapter: GPUAdapter): Promise<AdapterIdentity> {
 export function nameOf(adapter: AdapterIdentity): string {
   const { vendor, architecture, device, description } = adapter;
   if (softwareNames.test(`${architecture} ${device}`)) return 'SwiftShader';
-  return description || device || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
+  // Vulkan's description is the driver with its version; the device's name comes as “nvidia-h200”.
+  const named = device && driverVersion.test(description) ? device.split('-').map(properWord).join(' ') : '';
+  return named || description || device || [vendor, architecture].filter(Boolean).join(' ') || 'GPU';
+}
+
+const driverVersion = /\d+\.\d+\.\d+/;
+const brands: Readonly<Record<string, string>> = {
+  geforce: 'GeForce',
+  nvidia: 'NVIDIA',
+  titan: 'TITAN',
+  quadro: 'Quadro',
+};
+
+/** Words with digits and short ones are in capitals: "rtx", "h200", "amd". */
+function properWord(word: string): string {
+  if (brands[word] !== undefined) return brands[word];
+  return /\d/.test(word) || word.length <= 3 ? word.toUpperCase() : `${word[0]?.toUpperCase() ?? ''}${word.slice(1)}`;
 }
 
 /** All that an adapter says of itself, as one key for what is remembered of it. */
