@@ -106,12 +106,16 @@ export function gatheredPixels(gathered: Gathered): Source {
   if (start < 0) { return vec4<f32>(); }
   return vec4<f32>(tap(start, kx, column), tap(start, kx, column + 1u), tap(start, kx, column + 2u),
     tap(start, kx, column + 3u));`;
-  const single = `var values = vec4<f32>();
-  for (var i = 0u; i < min(4u, ${pixelLimit} - position); i++) {
-    ${place('(position + i)')}
+  // Pixels that may lie in several lines: the first one's place is divided out, the others follow it.
+  const step = `column += 1u;
+  if (column == ${width}u) { column = 0u; row += 1u; if (row == ${height}u) { row = 0u; n += 1u; } }`;
+  const fetch = (component: string, pixel: string): string => `if (${pixel} < ${pixelLimit}) {
     let start = line_at(channel, ky, n, row);
-    if (start >= 0) { values[i] = tap(start, kx, column); }
-  }
+    if (start >= 0) { values.${component} = tap(start, kx, column); }
+  }`;
+  const single = `${place('position').replaceAll('let', 'var')}
+  var values = vec4<f32>();
+  ${['x', 'y', 'z', 'w'].map((component, i) => fetch(component, `position + ${i}u`)).join(`\n  ${step}\n  `)}
   return values;`;
   return {
     load: (name) => `${taps}
@@ -131,7 +135,15 @@ export function planes(operand: string, channels: number, groupSize: number, pla
   const at = (pixel: string): string =>
     `(${pixel} / ${plane}u * ${channels}u + layer * ${groupSize}u + line) * ${plane}u + ${pixel} % ${plane}u`;
   const scalars = `var values = vec4<f32>();
-  for (var i = 0u; i < min(4u, end - position); i++) { values[i] = ${operand}[${at('(position + i)')}]; }
+  var n = position / ${plane}u;
+  var in_plane = position % ${plane}u;
+  ${['x', 'y', 'z', 'w']
+    .map(
+      (component, i) => `if (position + ${i}u < end) {
+    values.${component} = ${operand}[(n * ${channels}u + layer * ${groupSize}u + line) * ${plane}u + in_plane];
+  }`,
+    )
+    .join(`\n  in_plane += 1u;\n  if (in_plane == ${plane}u) { in_plane = 0u; n += 1u; }\n  `)}
   return values;`;
   return {
     load: (name) => `fn ${name}(line: u32, position: u32, end: u32) -> vec4<f32> {

@@ -49,8 +49,8 @@ export function tileNamed(name: string): Tile {
   return found;
 }
 
-/** Workgroups below which a large tile leaves parts of a middling GPU idle. */
-const fullDevice = 96;
+/** Threads below which a large GPU, of 132 processors, is partly idle; a smaller one loses little by smaller tiles. */
+const fullDevice = 32_768;
 
 /**
  * Tiles that fit the device, the likeliest first: least padding, then the largest that still gives enough workgroups.
@@ -62,7 +62,8 @@ export function rankTiles(m: number, n: number, splits: number, limits: GpuLimit
     // Products a value read from workgroup memory, and one read from the buffers, takes part in: the first decides.
     const blockReuse = (t.threadRows * t.threadColumns) / (t.threadRows + t.threadColumns);
     const tileReuse = (t.rows * t.columns) / (t.rows + t.columns);
-    const occupancy = Math.min(1, (groups * splits) / fullDevice) * Math.min(1, threadsOf(t) / 64);
+    const threads = groups * splits * threadsOf(t);
+    const occupancy = Math.min(1, threads / fullDevice) * Math.min(1, threadsOf(t) / 64);
     return ((m * n) / padded) * occupancy * (blockReuse + tileReuse / 16);
   };
   return tiles
@@ -131,6 +132,13 @@ export function productPass(product: Product, t: Tile, context: GpuContext): Gpu
   const foldsX = Math.ceil(columnGroups / gridX);
   const gridY = Math.min(rowGroups, longest);
   const foldsY = Math.ceil(rowGroups / gridY);
+  const shares = [
+    ...sharesOf({ slice: 'slice_a', load: 'load_a', first: 'first_row', width: t.rows, alongDepth: a.alongDepth }, t),
+    ...sharesOf(
+      { slice: 'slice_b', load: 'load_b', first: 'first_column', width: t.columns, alongDepth: b.alongDepth },
+      t,
+    ),
+  ];
   const code = `const M = ${m}u;
 const N = ${n}u;
 const K = ${k}u;
@@ -160,10 +168,16 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   let tx = thread % THREADS_X;
   let ty = thread / THREADS_X;
 ${accumulators(t, sink.sumsColumns)}
-  for (var depth = begin; depth < end; depth += TILE_DEPTH) {
-${fill('slice_a', 'load_a', 'TILE_ROWS', 'first_row', a.alongDepth)}
-${fill('slice_b', 'load_b', 'TILE_COLUMNS', 'first_column', b.alongDepth)}
+${shares.map(declared).join('\n')}
+  var depth = begin;
+${shares.map(loads).join('\n')}
+  while (depth < end) {
+${shares.map(writes).join('\n')}
     workgroupBarrier();
+    depth += TILE_DEPTH;
+    if (depth < end) {
+${shares.map(loads).join('\n')}
+    }
     for (var d = 0u; d < TILE_DEPTH; d++) {
 ${innerProduct(t, sink.sumsColumns)}
     }
@@ -182,32 +196,65 @@ ${sink.sumsColumns ? sumStores(t) : ''}
   };
 }
 
-/**
- * Fills a slice. Vectors across the depth go over as they are; of those along it, blocks of four by four are transposed in
- * registers.
- */
-function fill(slice: string, load: string, width: string, first: string, alongDepth: boolean): string {
-  if (!alongDepth) {
-    return `    for (var unit = thread; unit < TILE_DEPTH * ${width} / 4u; unit += THREADS) {
-      let d = unit / (${width} / 4u);
-      let w = unit % (${width} / 4u);
-      ${slice}[unit] = ${load}(depth + d, ${first} + w * 4u, end);
-    }`;
-  }
-  return `    for (var unit = thread; unit < TILE_DEPTH * ${width} / 16u; unit += THREADS) {
-      let d = unit % (TILE_DEPTH / 4u) * 4u;
-      let w = unit / (TILE_DEPTH / 4u);
-      let line = ${first} + w * 4u;
-      let block = transpose(mat4x4<f32>(${load}(line, depth + d, end), ${load}(line + 1u, depth + d, end),
-        ${load}(line + 2u, depth + d, end), ${load}(line + 3u, depth + d, end)));
-      ${slice}[d * (${width} / 4u) + w] = block[0];
-      ${slice}[(d + 1u) * (${width} / 4u) + w] = block[1];
-      ${slice}[(d + 2u) * (${width} / 4u) + w] = block[2];
-      ${slice}[(d + 3u) * (${width} / 4u) + w] = block[3];
-    }`;
+const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
+
+/** A slice of a factor: `width` rows of a, or columns of b, from `first` on. */
+interface Slice {
+  readonly slice: string;
+  readonly load: string;
+  readonly first: string;
+  readonly width: number;
+  readonly alongDepth: boolean;
 }
 
-const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index);
+/**
+ * What a thread brings of a slice: a vector across the depth, or a block of four by four along it, which is transposed on the
+ * way. The values wait in registers while the slice before is multiplied, so that reading the buffers overlaps with it.
+ */
+interface Share {
+  readonly of: Slice;
+  readonly registers: string;
+  /** The number of the vector or block within the slice. */
+  readonly unit: string;
+  /** WGSL: whether there is such a one; '' where every thread has one. */
+  readonly guard: string;
+  readonly tileDepth: number;
+}
+
+function sharesOf(of: Slice, t: Tile): readonly Share[] {
+  const threads = threadsOf(t);
+  const units = (t.depth * of.width) / (of.alongDepth ? 16 : 4);
+  return range(Math.ceil(units / threads)).map((share) => {
+    const unit = share === 0 ? 'thread' : `(thread + ${share * threads}u)`;
+    const guard = (share + 1) * threads > units ? `${unit} < ${units}u` : '';
+    return { of, registers: `next_${of.slice}_${share}`, unit, guard, tileDepth: t.depth };
+  });
+}
+
+const declared = ({ of, registers }: Share): string =>
+  `  var ${registers}: ${of.alongDepth ? 'mat4x4<f32>' : 'vec4<f32>'};`;
+
+const guarded = (guard: string, code: string): string => `    ${guard === '' ? '' : `if (${guard}) `}{ ${code} }`;
+
+function loads({ of, registers, unit, guard, tileDepth }: Share): string {
+  const { load, first, width, alongDepth } = of;
+  if (!alongDepth) {
+    const [d, w] = [`${unit} / ${width / 4}u`, `${unit} % ${width / 4}u`];
+    return guarded(guard, `${registers} = ${load}(depth + ${d}, ${first} + ${w} * 4u, end);`);
+  }
+  const [d, w] = [`${unit} % ${tileDepth / 4}u * 4u`, `${unit} / ${tileDepth / 4}u`];
+  const lines = range(4).map((line) => `${load}(${first} + ${w} * 4u + ${line}u, depth + ${d}, end)`);
+  return guarded(guard, `${registers} = mat4x4<f32>(${lines.join(', ')});`);
+}
+
+function writes({ of, registers, unit, guard, tileDepth }: Share): string {
+  const { slice, width, alongDepth } = of;
+  if (!alongDepth) return guarded(guard, `${slice}[${unit}] = ${registers};`);
+  const at = `${unit} % ${tileDepth / 4}u * ${width}u + ${unit} / ${tileDepth / 4}u`;
+  const lines = range(4).map((line) => `${slice}[${at} + ${(line * width) / 4}u] = block[${line}];`);
+  return guarded(guard, `let block = transpose(${registers}); ${lines.join(' ')}`);
+}
+
 const components = ['x', 'y', 'z', 'w'] as const;
 
 /** Registers: `c_R_G` holds columns 4·(tx + G·THREADS_X) … of row 4·(ty + R/4·THREADS_Y) + R%4 of the tile. */

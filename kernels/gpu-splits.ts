@@ -7,9 +7,9 @@ import { splitDepth } from './gpu-product.ts';
 import { elementwise, elementwiseView, type ElementwiseView } from './gpu-wgsl.ts';
 
 /** Depth a split has to have at least, to be worth its second pass. */
-const leastSplitDepth = 256;
-/** Workgroups of a 32 × 32 tile that need no splitting. */
-const enoughGroups = 128;
+const leastSplitDepth = 128;
+/** Workgroups of a 32 × 32 tile that need no splitting: several for each of the 132 processors of a large GPU. */
+const enoughGroups = 1024;
 const nominalTile = 32;
 
 /** How many parts the depth k of `layers` m × n products is cut into; none is empty. Fewer than `least` are not worth it. */

@@ -1,53 +1,76 @@
-// batch_norm_grad: both sums of a channel, then its dx, by the same workgroup. Channels lie as in batch_norm.
+// batch_norm_grad: both sums of a channel, then its dx, by the same workgroup. Channels lie as in batch_norm; where they are few
+// and long, workgroups add up parts of them, then these are added, and a last pass writes dx.
 
 import type { GpuKernel } from '../gpu-contract.ts';
-import { channelLayout } from '../gpu-layout.ts';
+import { channelFrame, channelLayout } from '../gpu-layout.ts';
+import { partialName, partialSizes, sumSplits } from '../gpu-splits.ts';
 import { laneReduce } from '../gpu-sums.ts';
-import { float, foldedGrid, groupIndex } from '../gpu-wgsl.ts';
+import { float } from '../gpu-wgsl.ts';
 
-export const gpu: GpuKernel = {
-  passes: ({ outer, channels, inner }, { limits }) => {
-    const { threads, columns, lanes, declarations } = channelLayout(outer, channels, inner);
-    const grid = foldedGrid(Math.ceil(channels / columns), limits);
-    const share = float(1 / (outer * inner));
-    const code = `${declarations}
-${laneReduce('channel_sum', threads, lanes, columns, 'add')}
-@compute @workgroup_size(${threads})
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let channel = ${groupIndex(grid)} * ${columns}u + thread % ${columns}u;
-  let own = min(channel, CHANNELS - 1u);
-  let lane = thread / ${columns}u;
-  let average = mean[own];
-  let scale = inverseDeviation[own];
-  var sum = 0f;
-  var sum_normalised = 0f;
-  for (var e = lane; e < SIZE; e += ${lanes}u) {
+type Params = Readonly<Record<string, number>>;
+
+const statistics = `let average = mean[own];
+  let scale = inverseDeviation[own];`;
+
+/** `sum` of dy and `sum_normalised` of dy·x̂ over the values from `first` to `last`. */
+const addUp = (lanes: number): string => `var own_sum = 0f;
+  var own_normalised = 0f;
+  for (var e = first + lane; e < last; e += ${lanes}u) {
     let at = position(e, own);
-    sum += dy[at];
-    sum_normalised += dy[at] * (x[at] - average) * scale;
+    own_sum += dy[at];
+    own_normalised += dy[at] * (x[at] - average) * scale;
   }
-  sum = channel_sum(thread, sum);
-  sum_normalised = channel_sum(thread, sum_normalised);
-  if (channel >= CHANNELS) { return; }
+  let sum = channel_sum(thread, own_sum);
+  let sum_normalised = channel_sum(thread, own_normalised);`;
+
+/** Of a channel, or of a part of it, into the operand or its partial results. */
+const writeSums = (parts: number): string => `if (lane == 0u && channel < CHANNELS) {
+    ${partialName('dgamma', parts)}[part * CHANNELS + channel] = sum_normalised;
+    ${partialName('dbeta', parts)}[part * CHANNELS + channel] = sum;
+  }`;
+
+const writeGradient = (lanes: number, share: string): string => `if (channel >= CHANNELS) { return; }
   let weight = gamma[channel] * scale;
-  for (var e = lane; e < SIZE; e += ${lanes}u) {
+  for (var e = first + lane; e < last; e += ${lanes}u) {
     let at = position(e, channel);
     let normalised = (x[at] - average) * scale;
     dx[at] = weight * (dy[at] - sum * ${share} - normalised * (sum_normalised * ${share}));
-  }
-  if (lane == 0u) {
-    dgamma[channel] = sum_normalised;
-    dbeta[channel] = sum;
-  }
-}
-`;
+  }`;
+
+const layoutOf = ({ outer, channels, inner }: Params) => channelLayout(outer, channels, inner);
+const sizesOf = ({ channels }: Params): Readonly<Record<string, number>> => ({ dgamma: channels, dbeta: channels });
+const sums = { dgamma: 'f32', dbeta: 'f32' } as const;
+
+export const gpu: GpuKernel = {
+  temporaries: (params, context) => partialSizes(sizesOf(params), layoutOf(params).parts, context),
+  passes: (params, context) => {
+    const { outer, channels, inner } = params;
+    const layout = layoutOf(params);
+    const { threads, columns, lanes, parts } = layout;
+    const reduce = laneReduce('channel_sum', threads, lanes, columns, 'add');
+    const read = { dy: 'f32', x: 'f32', mean: 'f32', inverseDeviation: 'f32' } as const;
+    const reads = { ...read, gamma: 'f32' } as const;
+    const gradient = writeGradient(lanes, float(1 / (outer * inner)));
+    const frame = (functions: string, body: string) =>
+      channelFrame(channels, layout, functions, `${statistics}\n  ${body}`, context.limits);
+    if (parts === 1) {
+      const whole = frame(reduce, `${addUp(lanes)}\n  ${writeSums(1)}\n  ${gradient}`);
+      return [{ label: 'batch_norm_grad', reads, writes: { dx: 'f32', ...sums }, ...whole }];
+    }
+    const given = `let sum = dbeta[own];\n  let sum_normalised = dgamma[own];`;
     return [
       {
+        label: `batch_norm_grad of ${parts} parts`,
+        reads: read,
+        writes: { partial_dgamma: 'f32', partial_dbeta: 'f32' },
+        ...frame(reduce, `${addUp(lanes)}\n  ${writeSums(parts)}`),
+      },
+      ...sumSplits(sizesOf(params), parts, context),
+      {
         label: 'batch_norm_grad',
-        reads: { dy: 'f32', x: 'f32', gamma: 'f32', mean: 'f32', inverseDeviation: 'f32' },
-        writes: { dx: 'f32', dgamma: 'f32', dbeta: 'f32' },
-        code,
-        workgroups: grid.workgroups,
+        reads: { ...reads, ...sums },
+        writes: { dx: 'f32' },
+        ...frame('', `${given}\n  ${gradient}`),
       },
     ];
   },

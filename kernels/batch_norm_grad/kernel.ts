@@ -36,5 +36,6 @@ export const kernel = defineKernel({
     { params: { outer: 9, channels: 2, inner: 3 } },
     { params: { outer: 3, channels: 70, inner: 9 } },
     { params: { outer: 2, channels: 3, inner: 299 } },
+    { params: { outer: 9, channels: 3, inner: 529 } },
   ],
 });

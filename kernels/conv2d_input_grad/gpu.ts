@@ -65,9 +65,12 @@ function weightsByChannel(p: Convolution): Source {
   if (line >= end) { return values; }
   let filter_ = layer * ${groupFilters}u + line / ${area}u;
   let start = filter_ * ${groupChannels * area}u + line % ${area}u;
-  for (var i = 0u; i < 4u; i++) {
-    if (position + i < ${groupChannels}u) { values[i] = w[start + (position + i) * ${area}u]; }
-  }
+  ${['x', 'y', 'z', 'w']
+    .map(
+      (component, i) =>
+        `if (position + ${i}u < ${groupChannels}u) { values.${component} = w[start + (position + ${i}u) * ${area}u]; }`,
+    )
+    .join('\n  ')}
   return values;
 }`,
     alongDepth: false,

@@ -1,31 +1,36 @@
-// layer_norm_grad: dx by rows in one pass, dgamma and dbeta by columns in another.
+// layer_norm_grad: dx by rows in one pass, dgamma and dbeta by columns in another, in parts where rows are many and columns few.
 
-import type { GpuKernel, GpuLimits, GpuPass } from '../gpu-contract.ts';
-import { columnLayout } from '../gpu-layout.ts';
+import type { GpuContext, GpuKernel, GpuPass } from '../gpu-contract.ts';
+import { columnFrame, columnLayout } from '../gpu-layout.ts';
 import { normaliseGradientPass } from '../gpu-normalise.ts';
+import { partialName, partialSizes, sumSplits } from '../gpu-splits.ts';
 import { laneReduce } from '../gpu-sums.ts';
-import { foldedGrid, groupIndex } from '../gpu-wgsl.ts';
+
+type Params = Readonly<Record<string, number>>;
+
+const sizesOf = ({ width }: Params): Readonly<Record<string, number>> => ({ dgamma: width, dbeta: width });
 
 export const gpu: GpuKernel = {
-  passes: ({ rows, width }, { limits }) => [
-    normaliseGradientPass({ label: 'layer_norm_grad', rows, width, channel: 'j' }, limits),
-    parameterPass(rows, width, limits),
-  ],
+  temporaries: (params, context) =>
+    partialSizes(sizesOf(params), columnLayout(params.rows, params.width).parts, context),
+  passes: (params, context) => {
+    const { rows, width } = params;
+    return [
+      normaliseGradientPass({ label: 'layer_norm_grad', rows, width, channel: 'j' }, context.limits),
+      ...parameterPasses(params, context),
+    ];
+  },
 };
 
-function parameterPass(rows: number, width: number, limits: GpuLimits): GpuPass {
-  const { threads, columns, lanes } = columnLayout(rows, width);
-  const grid = foldedGrid(Math.ceil(width / columns), limits);
-  const code = `const WIDTH = ${width}u;
-${laneReduce('column_sum', threads, lanes, columns, 'add')}
-@compute @workgroup_size(${threads})
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let column = ${groupIndex(grid)} * ${columns}u + thread % ${columns}u;
-  let lane = thread / ${columns}u;
-  var sum = 0f;
+function parameterPasses(params: Params, context: GpuContext): readonly GpuPass[] {
+  const { rows, width } = params;
+  const layout = columnLayout(rows, width);
+  const { threads, columns, lanes, parts } = layout;
+  const [dgamma, dbeta] = ['dgamma', 'dbeta'].map((name) => partialName(name, parts));
+  const body = `var sum = 0f;
   var sum_normalised = 0f;
   if (column < WIDTH) {
-    for (var row = lane; row < ${rows}u; row += ${lanes}u) {
+    for (var row = first + lane; row < last; row += ${lanes}u) {
       let slope = dy[row * WIDTH + column];
       sum += slope;
       sum_normalised += slope * (x[row * WIDTH + column] - mean[row]) * inverseDeviation[row];
@@ -34,16 +39,17 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
   sum = column_sum(thread, sum);
   sum_normalised = column_sum(thread, sum_normalised);
   if (lane == 0u && column < WIDTH) {
-    dbeta[column] = sum;
-    dgamma[column] = sum_normalised;
-  }
-}
-`;
-  return {
-    label: 'layer_norm_grad dgamma',
-    reads: { dy: 'f32', x: 'f32', mean: 'f32', inverseDeviation: 'f32' },
-    writes: { dgamma: 'f32', dbeta: 'f32' },
-    code,
-    workgroups: grid.workgroups,
-  };
+    ${dbeta}[part * WIDTH + column] = sum;
+    ${dgamma}[part * WIDTH + column] = sum_normalised;
+  }`;
+  const functions = laneReduce('column_sum', threads, lanes, columns, 'add');
+  return [
+    {
+      label: 'layer_norm_grad dgamma',
+      reads: { dy: 'f32', x: 'f32', mean: 'f32', inverseDeviation: 'f32' },
+      writes: { [dgamma]: 'f32', [dbeta]: 'f32' },
+      ...columnFrame(rows, width, layout, functions, body, context.limits),
+    },
+    ...sumSplits(sizesOf(params), parts, context),
+  ];
 }

@@ -11,7 +11,7 @@ import { elementwiseView, scalarView } from '../gpu-wgsl.ts';
 type Params = Readonly<Record<string, number>>;
 
 /** Splits below which the second pass costs more than it gains. */
-const leastSplits = 4;
+const leastSplits = 8;
 const splitsFor = ({ m, n, k }: Params): number => splitsOf(m, n, k, 1, leastSplits);
 
 export const gpu: GpuKernel = {

@@ -1,13 +1,23 @@
-// rms_norm_grad: dx by rows in one pass, dgamma by columns in another.
+// rms_norm_grad: dx by rows in one pass, dgamma by columns in another, in parts where rows are many and columns few.
 
-import type { GpuKernel, GpuLimits, GpuPass } from '../gpu-contract.ts';
-import { columnLayout } from '../gpu-layout.ts';
+import type { GpuContext, GpuKernel, GpuLimits, GpuPass } from '../gpu-contract.ts';
+import { columnFrame, columnLayout } from '../gpu-layout.ts';
 import { rowCode } from '../gpu-normalise.ts';
+import { partialName, partialSizes, sumSplits } from '../gpu-splits.ts';
 import { laneReduce } from '../gpu-sums.ts';
-import { float, foldedGrid, groupIndex } from '../gpu-wgsl.ts';
+import { float } from '../gpu-wgsl.ts';
+
+type Params = Readonly<Record<string, number>>;
+
+const sizesOf = ({ width }: Params): Readonly<Record<string, number>> => ({ dgamma: width });
 
 export const gpu: GpuKernel = {
-  passes: ({ rows, width }, { limits }) => [inputPass(rows, width, limits), parameterPass(rows, width, limits)],
+  temporaries: (params, context) =>
+    partialSizes(sizesOf(params), columnLayout(params.rows, params.width).parts, context),
+  passes: (params, context) => [
+    inputPass(params.rows, params.width, context.limits),
+    ...parameterPasses(params, context),
+  ],
 };
 
 function inputPass(rows: number, width: number, limits: GpuLimits): GpuPass {
@@ -27,30 +37,28 @@ function inputPass(rows: number, width: number, limits: GpuLimits): GpuPass {
   };
 }
 
-function parameterPass(rows: number, width: number, limits: GpuLimits): GpuPass {
-  const { threads, columns, lanes } = columnLayout(rows, width);
-  const grid = foldedGrid(Math.ceil(width / columns), limits);
-  const code = `${laneReduce('column_sum', threads, lanes, columns, 'add')}
-@compute @workgroup_size(${threads})
-fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) thread: u32) {
-  let column = ${groupIndex(grid)} * ${columns}u + thread % ${columns}u;
-  let lane = thread / ${columns}u;
-  var sum = 0f;
-  if (column < ${width}u) {
-    for (var row = lane; row < ${rows}u; row += ${lanes}u) {
-      let i = row * ${width}u + column;
+function parameterPasses(params: Params, context: GpuContext): readonly GpuPass[] {
+  const { rows, width } = params;
+  const layout = columnLayout(rows, width);
+  const { threads, columns, lanes, parts } = layout;
+  const dgamma = partialName('dgamma', parts);
+  const body = `var sum = 0f;
+  if (column < WIDTH) {
+    for (var row = first + lane; row < last; row += ${lanes}u) {
+      let i = row * WIDTH + column;
       sum += dy[i] * x[i] * inverse[row];
     }
   }
   sum = column_sum(thread, sum);
-  if (lane == 0u && column < ${width}u) { dgamma[column] = sum; }
-}
-`;
-  return {
-    label: 'rms_norm_grad dgamma',
-    reads: { dy: 'f32', x: 'f32', inverse: 'f32' },
-    writes: { dgamma: 'f32' },
-    code,
-    workgroups: grid.workgroups,
-  };
+  if (lane == 0u && column < WIDTH) { ${dgamma}[part * WIDTH + column] = sum; }`;
+  const functions = laneReduce('column_sum', threads, lanes, columns, 'add');
+  return [
+    {
+      label: 'rms_norm_grad dgamma',
+      reads: { dy: 'f32', x: 'f32', inverse: 'f32' },
+      writes: { [dgamma]: 'f32' },
+      ...columnFrame(rows, width, layout, functions, body, context.limits),
+    },
+    ...sumSplits(sizesOf(params), parts, context),
+  ];
 }

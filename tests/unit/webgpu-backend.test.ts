@@ -277,7 +277,7 @@ test('a deep, small weight gradient is cut into splits and added up in order', {
       .dispatches('run')
       .map(({ label }) => label)
       .join(),
-    /in 4.*sum of dw.*sum of db/,
+    /in 8.*sum of dw.*sum of db/,
   );
   executable.write('x', new Float32Array(batch * inputs).fill(1));
   executable.write(
@@ -302,7 +302,7 @@ test('a deep, small product is cut into splits; bias and activation come after t
         .dispatches('run')
         .map(({ label }) => label)
         .join(),
-      /in 8,sum of c/,
+      /in 15,sum of c/,
     );
     executable.write('a', new Float32Array(m * k).fill(1));
     executable.write(

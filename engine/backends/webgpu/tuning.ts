@@ -20,7 +20,7 @@ export interface TuningOptions {
 }
 
 /** Variants that are measured: a kernel's ranking is seldom wrong by more than this many places. */
-const mostMeasured = 4;
+const mostMeasured = 6;
 /** Times a variant is run; the fastest counts. */
 const rounds = 3;
 /** Dispatches of one round take about this long, so that the cost of a submit does not decide. */
