@@ -98,3 +98,19 @@ test('6. a plan held to more threads than are likely to pay says how many would'
   assert.equal(await paying(2, 1e9), undefined);
   assert.equal(await paying(undefined, 1e5), undefined);
 });
+
+test('7. a thread that comes late to a program without calls does no call twice', async () => {
+  const wide = planWith({ twice: 1e9 });
+  const twice = { ...wide.programs['twice'], calls: [call] };
+  const plan: Plan = { ...wide, programs: { nothing: { ...twice, name: 'nothing', calls: [] }, twice } };
+  const backend = createCpuBackend({ threads: 2 });
+  const executable = await backend.compile(plan);
+  executable.write('x', new Float32Array(100_000).fill(1));
+  // The second thread is only being started.
+  await executable.run('nothing', 1);
+  for (let i = 0; i < 4; i++) await executable.run('twice', 1);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.deepEqual(new Set(await executable.read('x')), new Set([16]));
+  executable.dispose();
+  await backend.close();
+});
