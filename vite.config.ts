@@ -46,6 +46,11 @@ export default defineConfig(({ mode }) => {
   }
 });
 
+/** A warning would be printed to everybody who starts the program from a fresh clone: none is let in. */
+function refuse({ message }: { readonly message: string }): never {
+  throw new Error(message);
+}
+
 /** Bundles for Node: one flat folder, so that `new URL('./x', import.meta.url)` means the same in every chunk. */
 function nodeBundle(outDir: string, format: Format, entries: Record<string, string>): UserConfig {
   const input = Object.fromEntries(Object.entries(entries).filter(([, file]) => fs.existsSync(path.join(root, file))));
@@ -62,6 +67,7 @@ function nodeBundle(outDir: string, format: Format, entries: Record<string, stri
       rolldownOptions: {
         input,
         external: native,
+        onwarn: refuse,
         output: {
           format,
           entryFileNames: `[name].${extension[format]}`,
@@ -89,7 +95,10 @@ function renderer(): UserConfig {
       modulePreload: { polyfill: false },
       assetsInlineLimit: 0,
       chunkSizeWarningLimit: 2000,
-      rolldownOptions: { input: Object.fromEntries(Object.entries(input).map(([k, v]) => [k, path.join(root, v)])) },
+      rolldownOptions: {
+        input: Object.fromEntries(Object.entries(input).map(([k, v]) => [k, path.join(root, v)])),
+        onwarn: refuse,
+      },
     },
   };
 }

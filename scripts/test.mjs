@@ -46,13 +46,16 @@ await script(async () => {
   }
 
   let failed = false;
-  const step = async (program, args) => {
-    failed = (await handOver(program, args, { cwd: root, env })) !== 0 || failed;
+  const step = async (program, args, more = {}) => {
+    failed = (await handOver(program, args, { cwd: root, env: { ...env, ...more } })) !== 0 || failed;
   };
   // Of the kernels the named ones alone are compiled, not only run.
   if (parts[0] === 'parity' && parts.length > 1) env['TRAINYARD_KERNELS'] = parts.slice(1).join(' ');
   if (wantsEngine) {
-    await step(node, ['--test', `--test-concurrency=${concurrency}`, ...engineSelection(parts)]);
+    // Each file is a process of its own that compiles much the same modules.
+    const cache = { NODE_COMPILE_CACHE: path.join(root, 'build', '.cache') };
+    const runner = ['--import', './scripts/tests-own-cache.mjs', '--test', `--test-concurrency=${concurrency}`];
+    await step(node, [...runner, ...engineSelection(parts)], cache);
   }
   if (wantsApp && fs.existsSync(path.join(root, 'tests/app/playwright.config.ts'))) {
     const playwright = [
