@@ -149,6 +149,9 @@ test('the best of all and a search look until then, whatever their minutes and t
     [search.result.search!.ended, search.result.deadline!.epochs],
     ['minutes', search.result.search!.trials],
   );
+  const plan = /There is time for about (\d+) trials until \d\d:\d\d\./.exec(search.log.join('\n'));
+  assert.equal(Number(plan?.[1]), search.result.deadline!.planned);
+  assert.ok(search.result.deadline!.planned! > 1);
   const short = await train('search', { of: 'linear', trials: 0 }, { until: 1_600, tick: 5 });
   assert.ok(short.ended <= 1_600, `it ended after ${short.ended} ms`);
   assert.equal(short.result.search!.trials, 1, 'the first one ends with what it has');

@@ -6,7 +6,7 @@ import type { PhaseSeconds } from '../../protocol/bill.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { RunConfig, RunResult, TrainingProgress } from '../../protocol/runs.ts';
 import type { SearchEnd, Trial, TrialSettings } from '../../protocol/search.ts';
-import { countText } from '../../protocol/words.ts';
+import { clockText, countText } from '../../protocol/words.ts';
 import { rungsOf } from '../../search/asha.ts';
 import type { ReadSpace } from '../../search/read-space.ts';
 import { nextChosen } from '../../search/sampler.ts';
@@ -46,6 +46,8 @@ export class SearchTraining implements Training {
   readonly #trialData: TrialData;
   readonly #secondsBefore: number;
   readonly #doneBy: DoneBy | null;
+  /** Trials there is time for. */
+  #planned: number | null = null;
   readonly #crew: Crew | null;
   /** How many trials back those are that decide a trial. */
   readonly #lookBack: number;
@@ -225,6 +227,7 @@ export class SearchTraining implements Training {
   #tell(trial: Trial): void {
     this.#trials.add(trial);
     this.#job.events.onTrial?.(trial);
+    this.#planTrials();
   }
 
   #scores({ number, outOfFold, models }: Member): ReturnType<typeof autoScores> {
@@ -278,7 +281,7 @@ export class SearchTraining implements Training {
         ? `trial ${standing.best.trial} of ${countText(of, 'trial')}, ${standing.stopped.toLocaleString('en')} of them stopped early`
         : 'no trial was completed',
       search: { ...standing, ended },
-      ...(this.#doneBy ? { deadline: this.#doneBy.result(of) } : {}),
+      ...(this.#doneBy ? { deadline: this.#doneBy.result(of, search.trials || Infinity) } : {}),
       spent: { phases: this.#phases },
     };
     this.#course.report(true);
@@ -308,6 +311,18 @@ export class SearchTraining implements Training {
       this.#course.say(`Goes on after ${countText(this.#trials.all.length, 'trial')}, seed ${config.seed}.`);
   }
 
+  /** How many trials there is time for until it is to be done: told when enough have been seen to know. */
+  #planTrials(): void {
+    if (this.#doneBy === null) return;
+    const before = this.#planned;
+    this.#planned = this.#doneBy.plan(this.#trials.all.length, 0) ?? before;
+    if (before === null && this.#planned !== null) {
+      const most = this.#job.config.search.trials || Infinity;
+      const time = `There is time for about ${countText(Math.min(this.#planned, most), 'trial')} until ${clockText(this.#doneBy.until)}`;
+      this.#course.say(this.#planned >= most ? `${time}: all that it may have.` : `${time}.`);
+    }
+  }
+
   #progress(): TrainingProgress {
     this.#findImportanceWhereQuick();
     const { trials, minutes } = this.#job.config.search;
@@ -316,7 +331,8 @@ export class SearchTraining implements Training {
     const [byTrials, byTime] = [trials > 0 ? done / trials : 0, minutes > 0 ? this.#spent / (60 * minutes) : 0];
     const left = this.#doneBy ? Math.max(0, this.#doneBy.left(0) / 1000) : Infinity;
     const share = Math.min(1, Math.max(byTrials, byTime, this.#spent / (this.#spent + left)));
-    const all = end ? done : trials > 0 ? trials : Math.max(done + 1, Math.round(done / Math.max(share, 1e-3)));
+    const expected = this.#planned ?? Math.round(done / Math.max(share, 1e-3));
+    const all = end ? done : Math.min(trials > 0 ? trials : Infinity, Math.max(done + 1, expected));
     return {
       epoch: done,
       epochs: Math.max(all, end ? 0 : 1),
