@@ -171,8 +171,12 @@ class Trainer {
     const { threads, payingThreads } = executable;
     if (threads !== undefined && payingThreads !== undefined) {
       const fewer = payingThreads === 1 ? 'one is' : `${payingThreads} are`;
+      // CPUs that share the batches divide the cores among them and do not measure.
+      const [held, advice] = backend.together
+        ? ['Each CPU of the run', `The number of threads is that of each CPU: set it to ${payingThreads}.`]
+        : ['The run', 'With the number of threads left at 0 and the cores free, a run measures which.'];
       this.#diary.warn(
-        `The run is held to ${threads} threads, but the calls of its model are so small that ${fewer} likely faster, and far faster while other programs are at work. With the number of threads left at 0 and the cores free, a run measures which.`,
+        `${held} is held to ${threads} threads, but the calls of its model are so small that ${fewer} likely faster, and far faster while other programs are at work. ${advice}`,
       );
     }
     if (batch < training.batch) {

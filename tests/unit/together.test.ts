@@ -88,6 +88,13 @@ test('two CPUs give the bits of the same parts on one, with dropout and clipping
   assert.match(two.said, /Of a step, CPU 1 \(32 rows\) worked .* and waited .*; handing over took .*, the update /);
 });
 
+test('several CPUs held to more threads than their calls are large enough for are warned of, as one is', async () => {
+  const held = (): Backend => createCpuBackend({ threads: 2 });
+  const { said } = await curve({ backend: together([partnerHere(held())], null, held()) });
+  assert.match(said, /Each CPU of the run is held to 2 threads, .* one is likely faster.* of each CPU: set it to 1\./);
+  assert.doesNotMatch((await curve({ backend: twoCpus() })).said, /is held to/);
+});
+
 test('a device at the other end of a port gives the same bits, pictures with batch norm too', async () => {
   for (const sharesMemory of [false, true]) {
     const [here, there] = createPortPair();

@@ -67,6 +67,11 @@ export class TogetherExecutable implements Executable {
     return this.#parts.own.threads;
   }
 
+  /** Of the first device: the others have as many threads, and smaller or equal shares. */
+  get payingThreads(): number | undefined {
+    return this.#parts.own.payingThreads;
+  }
+
   get copy(): Executable['copy'] {
     const { own } = this.#parts;
     return own.copy && ((tensor, into) => own.copy!(tensor, into));
