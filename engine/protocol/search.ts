@@ -32,6 +32,16 @@ export interface Trial {
   readonly note: string;
 }
 
+/**
+ * Orders trials that were completed, the best first. One that its time cut short was scored on fewer rows, or learned less in its last fold: it
+ * goes behind all that were whole, however good its score looks.
+ */
+export const byQuality = (one: Trial, other: Trial): number => other.reached - one.reached || one.score! - other.score!;
+
+/** Whether a trial was completed and is better than the best one before it. */
+export const isBetter = (one: Trial, best: Trial | null): boolean =>
+  one.state === 'completed' && (best === null || byQuality(one, best) < 0);
+
 /** `C`: the settings of a run. */
 export interface BestTrial<C = object> {
   readonly trial: number;

@@ -12,6 +12,7 @@ import { InputError } from '../../engine/protocol/errors.ts';
 import type { RunResult } from '../../engine/protocol/runs.ts';
 import { defaultsOf } from '../../engine/settings/values.ts';
 import { RunControl } from '../../engine/train/control.ts';
+import type { Trial } from '../../engine/protocol/search.ts';
 import { makeTable } from '../support/table.ts';
 
 /** They take columns as they are. */
@@ -22,6 +23,7 @@ interface Ended {
   /** Milliseconds on the clock of the test. */
   readonly ended: number;
   readonly log: readonly string[];
+  readonly trials: readonly Trial[];
 }
 
 interface Asked {
@@ -49,6 +51,7 @@ async function train(
   const config = { ...configWith(declaration, common as never, { ...usual, ...own }), until };
   const backend = createCpuBackend({ threads: 1 });
   const log: string[] = [];
+  const trials: Trial[] = [];
   const control = new RunControl();
   let now = 0;
   let isPaused = false;
@@ -88,12 +91,13 @@ async function train(
         onStarted: () => undefined,
         onReport: () => undefined,
         onLog: ({ message }) => log.push(message),
+        onTrial: (trial) => void trials.push(trial),
         onPaused: () => undefined,
         onFile: () => undefined,
       },
     });
     while (await training.advance(1_000)) continue;
-    return { result: training.result(), ended: now, log };
+    return { result: training.result(), ended: now, log, trials };
   } finally {
     await backend.close();
   }
@@ -156,4 +160,11 @@ test('the best of all and a search look until then, whatever their minutes and t
   assert.ok(short.ended <= 1_600, `it ended after ${short.ended} ms`);
   assert.equal(short.result.search!.trials, 1, 'the first one ends with what it has');
   assert.equal(short.result.search!.best!.trial, 1);
+  const [only] = short.trials;
+  assert.match(only.note, /its time was over before its last fold was done/);
+  assert.ok(only.state === 'completed' && only.reached > 0 && only.reached < 1, `${only.reached}`);
+  assert.ok(
+    search.trials.every(({ reached, note }) => reached === 1 && note === ''),
+    'the one at work was given up',
+  );
 });

@@ -46,6 +46,18 @@ test('the best so far falls, and one that was stopped early never is it', () => 
   assert.equal(reachedText(trials[0]), 'all');
 });
 
+test('one that its time cut short is the best only while none was whole, however good its score looks', () => {
+  const cut = { ...trial(2, 1), reached: 0.6 };
+  assert.deepEqual(bestSoFar([cut, trial(3, 4), { ...trial(4, 0.5), reached: 0.9 }]), [
+    [2, 1],
+    [3, 4],
+  ]);
+  assert.deepEqual(
+    viewOf([cut, trial(3, 4), trial(4, 3)]).ranked.map((one) => one.trial),
+    [4, 3, 2],
+  );
+});
+
 test('a score far beyond the others does not press them together', () => {
   const scored = [...Array.from({ length: 19 }, (_, at) => trial(at, 1 + at / 100)), trial(20, 1000)];
   for (const state of ['completed', 'stopped'] as const) {

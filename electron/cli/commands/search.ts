@@ -14,7 +14,7 @@ import { countChosen, mostChosen } from '../../../engine/learners/declared/chose
 import { ensembleConfig, ensembleName } from '../../../engine/learners/declared/search-ensemble.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../../engine/protocol/runs.ts';
-import type { SearchResult, Trial, TrialSettings } from '../../../engine/protocol/search.ts';
+import { isBetter, type SearchResult, type Trial, type TrialSettings } from '../../../engine/protocol/search.ts';
 import { runFields } from '../../../engine/settings/run.ts';
 import { about } from '../about.ts';
 import { askedRun } from '../asked-run.ts';
@@ -162,15 +162,15 @@ const withSpace = (config: SearchConfig, space: string): SearchConfig => ({
 
 /** A trial as an event, then the end. */
 function told(output: Output, config: RunConfig): Told {
-  let best = Infinity;
+  let best: Trial | null = null;
   return {
     listen: (manager) =>
       manager.onTrials(({ run, trials }) => {
         for (const trial of trials) {
           output.event(trialEvent(run, trial));
-          if (trial.state !== 'completed' || trial.score! >= best) continue;
-          best = trial.score!;
-          output.line(`trial ${trial.trial}: ${formatNumber(best)} with ${settingsText(config, trial.settings)}`);
+          if (!isBetter(trial, best)) continue;
+          best = trial;
+          output.line(`trial ${trial.trial}: ${formatNumber(trial.score!)} with ${settingsText(config, trial.settings)}`);
         }
       }),
     tell: (_, ended) => report(output, ended),

@@ -12,7 +12,7 @@ export function ensembleTrials(trials: readonly Trial[], most = mostChosen): rea
   const bySettings = new Map<string, Trial>();
   for (const trial of trials) {
     const key = JSON.stringify(trial.settings);
-    if (trial.state === 'completed' && !bySettings.has(key)) bySettings.set(key, trial);
+    if (trial.state === 'completed' && trial.reached >= 1 && !bySettings.has(key)) bySettings.set(key, trial);
   }
   return [...bySettings.values()].sort((one, other) => one.score! - other.score!).slice(0, most);
 }

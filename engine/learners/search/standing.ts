@@ -1,6 +1,7 @@
 // What the trials of a search come to: the best, how it compares, what was saved and which settings matter.
 
 import type { OutputSpec } from '../../model/spec.ts';
+import { isBetter } from '../../protocol/search.ts';
 import type { SearchStanding, SettingImportance, Trial, TrialSettings } from '../../protocol/search.ts';
 import { importanceOf } from '../../search/importance.ts';
 import { optimism } from '../../search/optimism.ts';
@@ -57,14 +58,15 @@ export class Trials {
     const key = JSON.stringify(trial.settings);
     const like = this.#bySettings.get(key);
     this.#repeats.push(like === undefined ? 0 : this.#repeats.at(-1)! + 1);
-    if (trial.state !== 'failed' && like === undefined) this.#bySettings.set(key, trial);
+    const isCut = trial.state === 'completed' && trial.reached < 1;
+    if (trial.state !== 'failed' && !isCut && like === undefined) this.#bySettings.set(key, trial);
     for (const [rung, loss] of trial.rungs) {
       const at = this.#rungs.get(rung) ?? { trials: [], losses: [] };
       this.#rungs.set(rung, at);
       at.trials.push(trial.trial);
       at.losses.push(loss);
     }
-    if (trial.state === 'completed' && trial.score! < (this.#best?.score ?? Infinity)) this.#best = trial;
+    if (isBetter(trial, this.#best)) this.#best = trial;
   }
 
   /** Of equal ones the first. Only trials that were completed are. */
@@ -93,8 +95,9 @@ export class Trials {
   /** Finds out which settings matter, where there are more trials than the last time. */
   findImportance(): void {
     if (this.#importance.of === this.all.length) return;
-    const of = (wanted: Trial['state']): Trial[] => this.all.filter(({ state }) => state === wanted);
-    this.#importance = { of: this.all.length, found: this.#foundImportance(of('completed'), of('stopped')) };
+    const whole = this.all.filter(({ state, reached }) => state === 'completed' && reached >= 1);
+    const stopped = this.all.filter(({ state }) => state === 'stopped');
+    this.#importance = { of: this.all.length, found: this.#foundImportance(whole, stopped) };
   }
 
   standing(): SearchStanding<RunConfig> {
@@ -126,8 +129,10 @@ export class Trials {
   /** In the unit of the score. */
   #luck(completed: readonly Trial[]): number | null {
     const best = this.#best;
-    if (best === null || completed.length < 2) return null;
-    const bias = optimism(completed.map(({ losses }) => losses));
+    // Those that were scored on the same parts, each to its end.
+    const whole = completed.filter(({ reached }) => reached >= 1);
+    if (best === null || whole.length < 2) return null;
+    const bias = optimism(whole.map(({ losses }) => losses));
     const mean = best.losses.reduce((sum, loss) => sum + loss, 0) / best.losses.length;
     return shownLoss(this.#output, mean + bias) - shownLoss(this.#output, mean);
   }

@@ -43,8 +43,8 @@ export class TrialAtWork {
   #halfway = Infinity;
   #stoppedAt: number | null = null;
   #problem: string | null = null;
-  /** It has not all its folds: its time was over. */
-  #cut = false;
+  /** Share of the whole that it had when its time was over; null: it came to its end. */
+  #cutAt: number | null = null;
 
   /** `seconds`: of the search, without its pauses. */
   constructor(task: TrialTask, seconds: () => number, job: LearnerJob, rows: PartRows, test: RowsForMembers) {
@@ -65,10 +65,11 @@ export class TrialAtWork {
 
   /** Works for a moment; `last`: it comes to its end with what it has. True while there is more to do. */
   async advance(last = false): Promise<boolean> {
-    const before = this.#member.folds;
+    const { folds: before, share } = this.#member;
     try {
       const more = await this.#member.advance(last, before === 0);
-      this.#cut ||= last && !more && !this.#member.complete;
+      // A last fold that was cut short counts as one, but not as a whole one.
+      if (last && !more && share < 1) this.#cutAt ??= Math.min(share, this.#member.folds / this.#rows.count);
       if (this.#member.folds > before) this.#scoreFold();
       return more;
     } catch (error) {
@@ -105,8 +106,8 @@ export class TrialAtWork {
     }
     const losses = this.#rows.count > 1 ? this.#folds : this.#groupLosses();
     const score = shownLoss(this.#output, meanOf(Float64Array.from(losses)));
-    const note = this.#cut ? 'its time was over before its last fold' : '';
-    return { ...common, state: 'completed', reached: this.#member.folds / this.#rows.count, score, losses, note };
+    const note = this.#cutAt === null ? '' : 'its time was over before its last fold was done';
+    return { ...common, state: 'completed', reached: this.#cutAt ?? 1, score, losses, note };
   }
 
   /** What it learned; null where it was not completed. */

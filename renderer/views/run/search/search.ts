@@ -2,7 +2,7 @@
 // and some hundreds of lines at most, whatever the number of trials: the best are always among them.
 
 import { ownValue } from '../../../../engine/protocol/own.ts';
-import type { Trial } from '../../../../engine/protocol/search.ts';
+import { byQuality, isBetter, type Trial } from '../../../../engine/protocol/search.ts';
 import type { Value } from '../../../../engine/settings/field.ts';
 import { placeOfValue, valueAtPlace, type Dimension } from '../../../../engine/search/space.ts';
 import { fixed, short } from '../../../lib/format.ts';
@@ -29,10 +29,10 @@ export interface TrialsInView {
 
 export function viewOf(all: readonly Trial[]): TrialsInView {
   const completed = all.filter(isCompleted);
-  const ranked = completed.toSorted((one, other) => one.score! - other.score!);
+  const ranked = completed.toSorted(byQuality);
   const counted = ranked.length > 0 ? ranked : all;
   const scores = counted.flatMap(({ score }) => (score === null ? [] : [score]));
-  if (ranked.length === 0) scores.sort((a, b) => a - b);
+  scores.sort((a, b) => a - b);
   return { all, completed, others: all.filter((trial) => !isCompleted(trial)), ranked, span: scoreSpan(scores) };
 }
 
@@ -56,8 +56,12 @@ function scoreSpan(scores: readonly number[]): readonly [low: number, high: numb
 /** Steps of the best so far: [trial, score] where it changed. */
 export function bestSoFar(trials: readonly Trial[]): readonly (readonly [trial: number, score: number])[] {
   const steps: (readonly [number, number])[] = [];
-  for (const { trial, score, state } of trials)
-    if (state === 'completed' && score! < (steps.at(-1)?.[1] ?? Infinity)) steps.push([trial, score!]);
+  let best: Trial | null = null;
+  for (const trial of trials) {
+    if (!isBetter(trial, best)) continue;
+    best = trial;
+    steps.push([trial.trial, trial.score!]);
+  }
   return steps;
 }
 
