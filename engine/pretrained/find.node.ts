@@ -1,12 +1,13 @@
-// What stands at a path: a safetensors file, or a folder with one and the texts beside it. Files are read by ranges; a pickled checkpoint
-// is refused before anything of it is read.
+// What stands at a path: a safetensors file, or a folder with one, or several and their index, and the texts beside them. Files are read by
+// ranges; a pickled checkpoint is refused before anything of it is read.
 
 import { open, readdir, readFile, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../protocol/errors.ts';
 import { pickles } from './paths.node.ts';
 import type { FoundModel } from './pretrained.ts';
-import { openSafetensors, type ByteSource } from './safetensors-file.ts';
+import { openSafetensors, type ByteSource, type TensorSource } from './safetensors-file.ts';
+import { indexName, joinShards, readIndex } from './shards.node.ts';
 
 /** Texts of a folder that say what the model is and how it reads. */
 const textFiles = [
@@ -24,7 +25,7 @@ const largestText = 2 ** 27;
 
 const usualName = 'model.safetensors';
 
-/** A model at a path, and how to let go of its file. */
+/** A model at a path, and how to let go of its files. */
 export interface OpenedModel extends FoundModel {
   close(): Promise<void>;
 }
@@ -35,21 +36,46 @@ export async function openModel(where: string): Promise<OpenedModel> {
     throw unreadable(where, error);
   });
   const name = path.basename(path.resolve(where));
-  const file = found.isDirectory() ? path.join(where, await weightsOf(where, name)) : where;
+  const handles: FileHandle[] = [];
+  const close = async (): Promise<void> => void (await Promise.all(handles.map((handle) => handle.close())));
+  try {
+    const tensors = found.isDirectory() ? await tensorsOf(where, name, handles) : await openFile(where, handles);
+    const texts = found.isDirectory() ? await textsOf(where) : {};
+    return { name, tensors, texts, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The tensors of a file, which goes to the opened ones. */
+async function openFile(file: string, handles: FileHandle[]): Promise<TensorSource> {
   if (pickles.test(file)) throw pickled(path.basename(file));
   const handle = await open(file).catch((error: unknown) => {
     throw unreadable(file, error);
   });
-  try {
-    const source = await sourceOf(handle, path.basename(file));
-    refuseOtherFormats(source.name, await source.read(0, Math.min(source.size, 4)));
-    const tensors = await openSafetensors(source);
-    const texts = found.isDirectory() ? await textsOf(where) : {};
-    return { name, tensors, texts, close: () => handle.close() };
-  } catch (error) {
-    await handle.close();
-    throw error;
+  handles.push(handle);
+  const source = await sourceOf(handle, path.basename(file));
+  refuseOtherFormats(source.name, await source.read(0, Math.min(source.size, 4)));
+  return openSafetensors(source);
+}
+
+/** The tensors of a folder: of one file, or of several by their index. */
+async function tensorsOf(folder: string, name: string, handles: FileHandle[]): Promise<TensorSource> {
+  const names = (await readdir(folder)).sort();
+  if (names.includes(usualName) || !names.includes(indexName)) {
+    return openFile(path.join(folder, weightsAmong(names, name)), handles);
   }
+  const index = readIndex(await textOf(folder, indexName));
+  const files = new Map<string, TensorSource>();
+  for (const file of new Set(index.values())) {
+    if (!names.includes(file)) {
+      const hint = 'Copy all files of the model into the folder.';
+      throw new InputError('input.missing', `${name} lacks ${file}, which ${indexName} names.`, hint);
+    }
+    files.set(file, await openFile(path.join(folder, file), handles));
+  }
+  return joinShards(name, index, files);
 }
 
 async function sourceOf(handle: FileHandle, name: string): Promise<ByteSource> {
@@ -70,9 +96,8 @@ async function sourceOf(handle: FileHandle, name: string): Promise<ByteSource> {
   };
 }
 
-/** The weights file of a folder. */
-async function weightsOf(folder: string, name: string): Promise<string> {
-  const names = (await readdir(folder)).sort();
+/** The weights file of a folder that has these files. */
+function weightsAmong(names: readonly string[], name: string): string {
   const whole = names.filter((file) => /\.safetensors$/i.test(file));
   if (names.includes(usualName)) return usualName;
   if (whole.length === 1) return whole[0];
@@ -80,7 +105,7 @@ async function weightsOf(folder: string, name: string): Promise<string> {
     throw new InputError(
       'input.no_weights',
       `${name} has ${whole.length} safetensors files: ${whole.slice(0, 3).join(', ')}${whole.length > 3 ? ', …' : ''}.`,
-      `One file is read: name it, or save the model as one ${usualName} (save_pretrained with a larger max_shard_size).`,
+      `Without ${indexName}, which says what is in which, one file is read: name it, or save the model anew by save_pretrained.`,
     );
   }
   const pickle = names.find((file) => pickles.test(file));
@@ -95,15 +120,19 @@ async function weightsOf(folder: string, name: string): Promise<string> {
 async function textsOf(folder: string): Promise<Readonly<Record<string, string>>> {
   const texts: Record<string, string> = {};
   for (const name of textFiles) {
-    const file = path.join(folder, name);
-    const found = await stat(file).catch(() => null);
-    if (!found?.isFile()) continue;
-    if (found.size > largestText) {
-      throw new InputError('input.unreadable', `${name} has ${found.size} bytes.`, 'No such file is that large.');
-    }
-    texts[name] = await readFile(file, 'utf8');
+    const found = await stat(path.join(folder, name)).catch(() => null);
+    if (found?.isFile()) texts[name] = await textOf(folder, name);
   }
   return texts;
+}
+
+async function textOf(folder: string, name: string): Promise<string> {
+  const file = path.join(folder, name);
+  const { size } = await stat(file);
+  if (size > largestText) {
+    throw new InputError('input.unreadable', `${name} has ${size} bytes.`, 'No such file is that large.');
+  }
+  return readFile(file, 'utf8');
 }
 
 /** Formats that are taken for safetensors by their name alone. */

@@ -136,3 +136,47 @@ test('a folder without weights, with several parts, and other formats say so', a
   await writeFile(at('llama.safetensors'), 'GGUF....');
   await refused(at('llama.safetensors'), 'input.no_weights', /llama\.safetensors is a GGUF file/);
 });
+
+test('a model in several files is read by its index; what that leads to and is not there is said', async () => {
+  const parts = at('sharded');
+  const index = (map: unknown): Promise<void> =>
+    writeFile(path.join(parts, 'model.safetensors.index.json'), typeof map === 'string' ? map : JSON.stringify(map));
+  const tensorIn = (part: string, name: string, values: readonly number[]): Promise<void> => {
+    const data = new Uint8Array(Float32Array.from(values).buffer);
+    const header = { [name]: { dtype: 'F32', shape: [values.length], data_offsets: [0, data.length] } };
+    return writeFile(path.join(parts, part), fileOf(header, data));
+  };
+  const [first, second] = ['model-00001-of-00002.safetensors', 'model-00002-of-00002.safetensors'];
+  await mkdir(parts);
+  await tensorIn(first, 'a', [1, 2]);
+  await index({ metadata: { total_size: 20 }, weight_map: { a: first, b: second } });
+  await refused(parts, 'input.missing', /sharded lacks model-00002-of-00002\.safetensors, which .*index\.json names/);
+  await tensorIn(second, 'b', [3, 4, 5]);
+  assert.equal(await isModel(parts), true);
+  const { name, tensors, close } = await openModel(parts);
+  assert.equal(name, 'sharded');
+  assert.deepEqual(Object.fromEntries(tensors.shapes), { a: [2], b: [3] });
+  assert.deepEqual(
+    [[...(await tensors.read('a'))], [...(await tensors.read('b'))]],
+    [
+      [1, 2],
+      [3, 4, 5],
+    ],
+  );
+  await close();
+  await index({ weight_map: { a: first, b: first } });
+  await refused(parts, 'input.weights', /00001-of-00002\.safetensors has no tensor b, which .* says is in it/);
+  for (const [wrong, what] of [
+    ['{', /is no JSON/],
+    [{}, /has no weight_map/],
+    [{ weight_map: {} }, /names no tensor/],
+    [
+      { weight_map: { a: '../model.safetensors' } },
+      /tensor a in "\.\.\/model\.safetensors", which is no safetensors file of its/,
+    ],
+    [{ weight_map: { a: 3 } }, /tensor a in 3/],
+  ] as const) {
+    await index(wrong);
+    await refused(parts, 'input.weights', what);
+  }
+});
