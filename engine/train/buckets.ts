@@ -9,7 +9,7 @@ import type { ReadShard } from './resident-rows.ts';
 import { isBucketed, largestPredictBatch, lengthOf, readsOneText } from './session-sizes.ts';
 
 /** Buckets at most: each is a program of its own. */
-const mostBuckets = 12;
+const mostBuckets = 16;
 /** The same of predictions, which are over after one look at each row; no more than there are steps. */
 const mostPredicted = 4;
 /** Share of padding below which no more buckets are made. */
@@ -40,7 +40,7 @@ export async function bucketsOf(
   readShard: ReadShard,
 ): Promise<Buckets | null> {
   if (!isBucketed(model, data.counts.train, training)) return null;
-  return bucketsFor(await tokensOf(model, data, readShard, data.counts.train));
+  return bucketsFor(await tokensOf(model, data, readShard, data.counts.train), mostBuckets, training.batch);
 }
 
 /** The buckets of all rows that are to be predicted; null where padding is a part of what the model reads. */
@@ -78,18 +78,19 @@ async function tokensOf(
   return tokens;
 }
 
-/** Buckets of rows with so many tokens each: as few as keep padding small. */
-export function bucketsFor(tokens: Uint32Array, most = mostBuckets): Buckets {
-  const lengths = bucketLengths(tokens, most);
+/** Buckets of rows with so many tokens each, dealt to batches of `batch`: as few as keep padding small. */
+export function bucketsFor(tokens: Uint32Array, most = mostBuckets, batch = 1): Buckets {
+  const lengths = bucketLengths(tokens, most, batch);
   const of = Uint8Array.from(tokens, (count) => lengths.findIndex((length) => count <= length));
   return { lengths, of, tokens: tokens.reduce((sum, count) => sum + count, 0) };
 }
 
 /**
  * Ends of the buckets, ascending, the last the longest row: of all choices with so many buckets the one with the fewest positions, by
- * dynamic programming over the different lengths; the fewest buckets whose padding is small, or as many as there may be.
+ * dynamic programming over the different lengths; the fewest buckets whose padding is small, or as many as there may be. Up to an end as many
+ * rows are dealt as make whole batches (`deal`): the others go to longer ones, which a short table notices.
  */
-function bucketLengths(tokens: Uint32Array, most: number): readonly number[] {
+function bucketLengths(tokens: Uint32Array, most: number, batch: number): readonly number[] {
   const longest = Math.max(
     1,
     tokens.reduce((most, count) => Math.max(most, count), 0),
@@ -104,6 +105,7 @@ function bucketLengths(tokens: Uint32Array, most: number): readonly number[] {
     sum += count;
   }
   for (let i = 1; i < ends.length; i++) rows[i] += rows[i - 1];
+  for (let i = 0; i + 1 < ends.length; i++) rows[i] -= rows[i] % batch;
   const enough = sum / (1 - littlePadding);
   // Positions of all rows up to each end, in the best buckets of which the last ends there; where the one before it ends.
   let positions = Float64Array.from(ends, (end, i) => end * rows[i]);
