@@ -170,7 +170,9 @@ function told(output: Output, config: RunConfig): Told {
           output.event(trialEvent(run, trial));
           if (!isBetter(trial, best)) continue;
           best = trial;
-          output.line(`trial ${trial.trial}: ${formatNumber(trial.score!)} with ${settingsText(config, trial.settings)}`);
+          output.line(
+            `trial ${trial.trial}: ${formatNumber(trial.score!)} with ${settingsText(config, trial.settings)}`,
+          );
         }
       }),
     tell: (_, ended) => report(output, ended),
