@@ -1,4 +1,4 @@
-// `npm run dist [-- ELECTRON-BUILDER OPTIONS]`: the packaged app, into dist/; without options on Linux the tar.gz and the deb, which
+// `npm run dist [-- ELECTRON-BUILDER OPTIONS]`: the packaged app, into dist/; without options on Linux the tar.xz and the deb, which
 // need nothing that has to be fetched. With `--for-tests` the Linux folder alone, and beside it, in dist/test, a second one for
 // Playwright: the same files but for one fuse of the program, which lets it be debugged.
 

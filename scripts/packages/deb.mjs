@@ -7,6 +7,16 @@ import { runCommand } from '../setup.mjs';
 const magic = '!<arch>\n';
 const headerLength = 60;
 
+/**
+ * Options of xz for the smallest file. One thread: how it cuts its input into blocks would else hang on the machine. The filter for ARM is too
+ * new for some systems.
+ */
+export const smallest = (arch) => [
+  ...['--threads=1', '--check=crc64'],
+  ...(arch === 'x64' ? ['--x86'] : []),
+  '--lzma2=preset=9,dict=64MiB',
+];
+
 /** The members of an archive: where they lie in it. */
 function membersOf(descriptor) {
   const { size } = fs.fstatSync(descriptor);
@@ -28,8 +38,6 @@ function membersOf(descriptor) {
 
 /** @param file  a deb whose members are not compressed; the compressed one takes its place */
 export async function compressMembers(file, arch, failure) {
-  // One thread: how xz cuts its input into blocks would else hang on the machine. The filter for ARM is too new for some systems.
-  const filters = [...(arch === 'x64' ? ['--x86'] : []), '--lzma2=preset=9,dict=64MiB'];
   const packed = `${file}.xz`;
   const target = fs.openSync(packed, 'w');
   const source = fs.openSync(file, 'r');
@@ -41,7 +49,7 @@ export async function compressMembers(file, arch, failure) {
       if (compressed) parts.push(compressed, `${compressed}.xz`);
       if (compressed) {
         copyRange(source, from, length, compressed);
-        await runCommand('xz', ['--force', '--threads=1', '--check=crc64', ...filters, compressed], { failure });
+        await runCommand('xz', ['--force', ...smallest(arch), compressed], { failure });
       }
       const content = compressed ? fs.readFileSync(`${compressed}.xz`) : readRange(source, from, length);
       header.write(`${name}${compressed ? '.xz' : ''}`.padEnd(16), 0, 'latin1');

@@ -1,4 +1,4 @@
-// The Linux packages that need nothing but the system's own tar, gzip, xz and dpkg-deb: a tar.gz and a deb, both of the one folder
+// The Linux packages that need nothing but the system's own tar, xz and dpkg-deb: a tar.xz and a deb, both of the one folder
 // that electron-builder has packed. The same commit gives the same bytes: names in order, times of the commit, modes and
 // owners set here. `npm run dist` calls it.
 
@@ -9,13 +9,13 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { gzipSync } from 'node:zlib';
 import { hasProgram, root, runCommand, say, SetupError } from '../setup.mjs';
-import { compressMembers } from './deb.mjs';
+import { compressMembers, smallest } from './deb.mjs';
 import { builderSettings, desktopEntry, iconPng, iconSizes, mimeTypes } from './desktop.mjs';
 
 /** Debian's names of architectures. */
 const debianArchitecture = { x64: 'amd64', arm64: 'arm64' };
 
-/** Bytes of a deb that is to be fetched. */
+/** Bytes of a package that is to be fetched. */
 const mostToFetch = 110e6;
 
 /** What Electron links against, and what it starts; newer Ubuntus call some of them otherwise. */
@@ -38,7 +38,7 @@ const recommends = ['libnotify4', 'libsecret-1-0'];
  * @property {string} [output]  where the packages go
  * @property {string} [arch]
  * @property {'best' | 'none'} [compression]  none: for tests, in a second
- * @property {readonly ('deb' | 'tar.gz')[]} [kinds]
+ * @property {readonly ('deb' | 'tar.xz')[]} [kinds]
  */
 
 /**
@@ -50,9 +50,9 @@ export async function packLinux({
   output = path.join(root, 'dist'),
   arch = process.arch,
   compression = 'best',
-  kinds = ['tar.gz', 'deb'],
+  kinds = ['tar.xz', 'deb'],
 } = {}) {
-  for (const program of kinds.includes('deb') ? ['tar', 'dpkg-deb', 'xz'] : ['tar']) {
+  for (const program of ['tar', 'xz', ...(kinds.includes('deb') ? ['dpkg-deb'] : [])]) {
     if (!hasProgram(program)) throw new SetupError(`Packing needs ${program}: install it and run the command again.`);
   }
   fs.mkdirSync(output, { recursive: true });
@@ -64,7 +64,7 @@ export async function packLinux({
     const app = path.join(tree, 'opt', builderSettings().productName);
     fs.cpSync(folder, app, { recursive: true });
     setModes(tree);
-    if (kinds.includes('tar.gz')) made.push(await packTar(app, output, about, compression));
+    if (kinds.includes('tar.xz')) made.push(await packTar(app, output, about, compression));
     if (kinds.includes('deb')) {
       await addDebianFiles(tree, app, about);
       made.push(await packDeb(tree, output, about, compression));
@@ -95,18 +95,25 @@ function setModes(folder) {
 
 async function packTar(app, output, { name, version, arch, epoch }, compression) {
   const folder = `${name}-${version}-linux-${arch}`;
-  const file = path.join(output, `${folder}.tar.gz`);
-  const level = compression === 'none' ? '-1n' : '-9n';
+  const file = path.join(output, `${folder}.tar.xz`);
+  const options = compression === 'none' ? ['-0', '--threads=1'] : smallest(arch);
   await runCommand(
     'tar',
     [
       ...['--create', '--format=gnu', '--sort=name', `--mtime=@${epoch}`, '--owner=0', '--group=0', '--numeric-owner'],
-      ...[`--use-compress-program=gzip ${level}`, `--file=${file}`, `--directory=${path.dirname(app)}`],
+      ...[`--use-compress-program=xz ${options.join(' ')}`, `--file=${file}`, `--directory=${path.dirname(app)}`],
       ...[`--transform=s,^${path.basename(app)},${folder},S`, path.basename(app)],
     ],
     { failure: `${path.basename(file)} could not be packed. Is the disk full?` },
   );
+  if (compression !== 'none') refuseLarge(file);
   return file;
+}
+
+function refuseLarge(file) {
+  const { size } = fs.statSync(file);
+  if (size <= mostToFetch) return;
+  throw new SetupError(`${path.basename(file)} takes ${size / 1e6} MB to fetch: it may take ${mostToFetch / 1e6}.`);
 }
 
 /** What of the package lies outside its own folder, and what makes Chromium's sandbox work everywhere. */
@@ -205,10 +212,7 @@ async function packDeb(tree, output, { name, version, arch, epoch }, compression
   });
   if (compression === 'none') return file;
   await compressMembers(file, arch, failure);
-  const { size } = fs.statSync(file);
-  if (size > mostToFetch) {
-    throw new SetupError(`${path.basename(file)} takes ${size / 1e6} MB to fetch: it may take ${mostToFetch / 1e6}.`);
-  }
+  refuseLarge(file);
   return file;
 }
 

@@ -1,4 +1,4 @@
-// `node scripts/packages/twice.mjs`: is the same commit the same tar.gz? Builds it twice from nothing, in two clones at different paths,
+// `node scripts/packages/twice.mjs`: is the same commit the same tar.xz? Builds it twice from nothing, in two clones at different paths,
 // with another umask, time zone and language the second time, and compares both byte by byte; names the files that differ. Linux.
 
 import { spawnSync } from 'node:child_process';
@@ -33,7 +33,7 @@ await script(async () => {
   }
 });
 
-/** A clone of the commit with the dependencies of this checkout; what it packs, and the tar.gz of that. */
+/** A clone of the commit with the dependencies of this checkout; what it packs, and the tar.xz of that. */
 async function buildFromNothing(clone, commit, { umask, env }) {
   say(`building in ${clone} …`);
   run('git', ['clone', '--quiet', '--no-local', '--no-checkout', root, clone], {});
@@ -46,7 +46,7 @@ async function buildFromNothing(clone, commit, { umask, env }) {
     run(process.execPath, ['scripts/setup.mjs', 'package'], { cwd: clone, env: { ...process.env, ...env } });
     const folder = path.join(clone, 'dist', 'linux-unpacked');
     const output = path.join(clone, 'packed');
-    const [archive] = await packLinux({ folder, output, compression: 'none', kinds: ['tar.gz'] });
+    const [archive] = await packLinux({ folder, output, compression: 'none', kinds: ['tar.xz'] });
     return { folder, archive };
   } finally {
     process.umask(usual);

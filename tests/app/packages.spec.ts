@@ -56,6 +56,31 @@ test('a deb of the same folder is the same to the byte, whatever its times, mode
   }
 });
 
+test('the archive of the same folder is the same to the byte, and unpacks into a folder of its own', async () => {
+  const small = path.join(folder, 'small');
+  fs.mkdirSync(path.join(small, 'resources'), { recursive: true });
+  fs.writeFileSync(path.join(small, 'trainyard'), 'a program', { mode: 0o700 });
+  fs.writeFileSync(path.join(small, 'resources', 'app'), 'a file', { mode: 0o666 });
+  const pack = async (name: string): Promise<string> => {
+    const output = path.join(folder, name);
+    return (await packLinux({ folder: small, output, kinds: ['tar.xz'] }))[0];
+  };
+  const archive = await pack('archive');
+  fs.utimesSync(path.join(small, 'trainyard'), 1e9, 1e9);
+  fs.chmodSync(path.join(small, 'resources'), 0o700);
+  expect(hashOf(await pack('archive again'))).toBe(hashOf(archive));
+  const { version } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8')) as { version: string };
+  const name = `trainyard-${version}-linux-${process.arch}`;
+  expect(path.basename(archive)).toBe(`${name}.tar.xz`);
+  const rows = run('tar', '--list', '--verbose', '--numeric-owner', '--file', archive).trim().split('\n');
+  expect(rows.map((row) => row.split(/\s+/)).map(([mode, owner, , , , entry]) => [mode, owner, entry])).toEqual([
+    ['drwxr-xr-x', '0/0', `${name}/`],
+    ['drwxr-xr-x', '0/0', `${name}/resources/`],
+    ['-rw-r--r--', '0/0', `${name}/resources/app`],
+    ['-rwxr-xr-x', '0/0', `${name}/trainyard`],
+  ]);
+});
+
 test('the deb belongs to root, brings menu entry and icons, and the sandbox’s helper alone has root’s rights', async () => {
   const rows = run('dpkg-deb', '--contents', deb)
     .trim()

@@ -64,7 +64,7 @@ test('a release is tested first, and built once for each system and architecture
     'linux' | 'mac' | 'win',
     { readonly target: readonly string[] }
   >;
-  // The tar.gz and the deb are our own: scripts/packages/linux.mjs.
+  // The tar.xz and the deb are our own: scripts/packages/linux.mjs.
   assert.deepEqual(settings.linux.target, ['AppImage', 'rpm']);
   assert.deepEqual(settings.mac.target, ['dmg', 'zip']);
   assert.deepEqual(settings.win.target, ['nsis', 'portable']);
