@@ -49,6 +49,8 @@ export interface AttemptOptions {
   readonly preparing: number;
   /** How long a host may take to stop before it is killed. */
   readonly stopMilliseconds: number;
+  /** How long the GPU's page may say nothing to that. A CPU's process answers behind the step it is at, however long that is. */
+  readonly answerMilliseconds: number;
   readonly meter: EnergyMeter;
   /** This process. */
   readonly owner: NewRun['owner'];
@@ -84,6 +86,7 @@ export class Attempt implements Work {
   /** It is paused for whoever needs the machine, by no person. */
   #held = false;
   #running: RunHost | null = null;
+  #onGpu = false;
   /** When the attempt began to work, in milliseconds, put off by every pause; null while it waits its turn. */
   #begun: number | null = null;
   #pausedAt: number | null = null;
@@ -160,10 +163,15 @@ export class Attempt implements Work {
       await this.#options.data.cancel({ job: this.#job });
       return;
     }
-    const { stopMilliseconds } = this.#options;
-    this.#stopTimer = setTimeout(() => this.#giveUp(stoppedHard(stopMilliseconds)), stopMilliseconds);
+    const { stopMilliseconds, answerMilliseconds } = this.#options;
+    const giveUpAfter = (milliseconds: number): NodeJS.Timeout =>
+      setTimeout(() => this.#giveUp(stoppedHard(milliseconds)), milliseconds);
+    this.#stopTimer = giveUpAfter(this.#onGpu ? Math.min(answerMilliseconds, stopMilliseconds) : stopMilliseconds);
     // A host that has gone needs no stopping: that it is gone ends the attempt.
     await this.#running.host.stop().catch(() => undefined);
+    if (!this.#onGpu || this.#running === null) return;
+    clearTimeout(this.#stopTimer);
+    this.#stopTimer = giveUpAfter(stopMilliseconds);
   }
 
   get #job(): string {
@@ -244,6 +252,7 @@ export class Attempt implements Work {
       );
       try {
         this.#checkStop();
+        this.#onGpu = config.device === 'gpu' && !config.devices;
         this.#running = created;
         return this.#endingOfResult(await this.#trainOn(created, prepared, config));
       } finally {

@@ -43,6 +43,7 @@ async function untilPaused(entries: readonly Entry[]): Promise<void> {
 }
 
 const defaultStopMilliseconds = 60_000;
+const defaultAnswerMilliseconds = 10_000;
 
 /** Throws InputError `input.device` if the learner does not train on the device asked for, `run.learner` if there is none here. */
 function checkDevice(config: RunConfig): void {
@@ -104,7 +105,9 @@ function seenBefore(): InputError {
 }
 
 export function createRunManager(options: RunManagerOptions): RunManager {
-  const { data, hosts, owner, meter = () => startEnergyMeter(), stopMilliseconds = defaultStopMilliseconds } = options;
+  const { data, hosts, owner, meter = () => startEnergyMeter() } = options;
+  const { stopMilliseconds = defaultStopMilliseconds, answerMilliseconds = defaultAnswerMilliseconds } = options;
+  const patience = { stopMilliseconds, answerMilliseconds };
   const { refuse = () => undefined } = options;
   const store = patientStore(options.store);
   const reports = new Listeners<RunReport>();
@@ -149,7 +152,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     };
     const attempt = isCrossValidation(record.config)
       ? new CrossValidation({ store, record, runs: folds, ...watched })
-      : new Attempt({ store, data, hosts, record, prepared, preparing, stopMilliseconds, meter, owner, ...watched });
+      : new Attempt({ store, data, hosts, record, prepared, preparing, ...patience, meter, owner, ...watched });
     let begin = (): void => undefined;
     const turn = new Promise<void>((resolve) => (begin = resolve));
     const ended = turn

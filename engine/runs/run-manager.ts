@@ -29,6 +29,8 @@ export interface RunManagerOptions {
   readonly meter?: EnergyMeter;
   /** How long a host may take to stop before it is ended; default one minute. */
   readonly stopMilliseconds?: number;
+  /** How long the GPU's page may say nothing to being asked to stop, which takes it no step, before it is ended; default ten seconds. */
+  readonly answerMilliseconds?: number;
 }
 
 export interface RunReport {

@@ -351,6 +351,35 @@ test('a host that does not stop is ended', async (context) => {
   assert.equal(stuck.alive.size, 0);
 });
 
+test('a GPU page that does not answer is ended soon, one that does has its time, and so has a CPU', async (context) => {
+  const hosts = createTableHosts(slow(2));
+  let answers = false;
+  const half: TableHosts = {
+    ...hosts,
+    async create(device) {
+      const created = await hosts.create(device);
+      // It goes on whatever it is told.
+      const stop = (): Promise<void> => (answers ? Promise.resolve() : new Promise(() => undefined));
+      return { ...created, host: { ...created.host, stop } };
+    },
+  };
+  const patience = { stopMilliseconds: 600, answerMilliseconds: 50 };
+  const { manager, store } = setUp(context, { hosts: half, ...patience });
+  const stopped = async (device: 'cpu' | 'gpu'): Promise<string> => {
+    const { id: run } = await manager.start({ config: { ...tableConfig(100_000), device } });
+    await reaches(store, run, 'running');
+    void manager.stop({ run });
+    const { state, error } = await manager.finished({ run });
+    assert.deepEqual([state, error?.code], ['stopped', 'run.stopped_hard']);
+    return error!.message;
+  };
+  assert.match(await stopped('gpu'), /within 0\.05 seconds/);
+  assert.match(await stopped('cpu'), /within 0\.6 seconds/);
+  answers = true;
+  assert.match(await stopped('gpu'), /within 0\.6 seconds/);
+  for (const one of hosts.alive) one.kill();
+});
+
 test('a history that cannot be written any more fails the run', async (context) => {
   const store = createStore(temporaryHome(context));
   let appends = 0;
