@@ -48,7 +48,10 @@ export const plainText: DatasetFormat = {
   },
 };
 
-/** Whether most of it is words, and no mark cuts its lines into as many parts each. */
+/** A sentence ends here, whatever closes behind it. */
+const sentenceEnd = /[.!?…]["'”’»)\]]*$/;
+
+/** Whether most of it is words, and no mark cuts its lines into as many parts each; that spaces do may be chance where lines are sentences. */
 export function isProse(text: string): boolean {
   const lines = text
     .split(/\r\n?|\n/, sampleLines)
@@ -59,7 +62,9 @@ export function isProse(text: string): boolean {
   const letters = sample.match(/\p{L}/gu)?.length ?? 0;
   const signs = sample.match(/\S/gu)?.length ?? 0;
   if (letters < 0.6 * signs) return false;
-  return [/\t/g, /,/g, /;/g, /\|/g, /\s+/g].every((mark) => {
+  const sentences = lines.filter((line) => sentenceEnd.test(line.trim())).length;
+  const marks = [/\t/g, /,/g, /;/g, /\|/g, ...(sentences > 0.5 * lines.length ? [] : [/\s+/g])];
+  return marks.every((mark) => {
     const counts = lines.map((line) => line.trim().match(mark)?.length ?? 0);
     const [first] = counts;
     return !(first > 0 && counts.filter((count) => count === first).length > 0.6 * counts.length);

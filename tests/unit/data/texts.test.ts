@@ -209,3 +209,17 @@ test('characters that a tokenizer does not know are counted and said', async (co
   assert.equal(told.length, 1);
   assert.match(told[0], /^20 characters of the other texts do not stand in the training text/);
 });
+
+test('a text whose sentences happen to have as many words each is no table; lines of as many words that are no sentences still are', async (context) => {
+  const words = ['rain', 'wind', 'snow', 'hail', 'frost', 'cloud', 'storm'];
+  const line = (at: number): string => Array.from({ length: 7 }, (_, word) => words[(at + word * word) % 7]).join(' ');
+  const told = Array.from({ length: 40 }, (_, at) => `Now ${line(at)}${'.!?'[at % 3]}`).join('\n\n');
+  const { info } = await importFile(context, writeTable(context, 'verse.txt', told));
+  assert.deepEqual(
+    info.columns.map(({ name }) => name),
+    ['text'],
+  );
+  const cells = Array.from({ length: 40 }, (_, at) => line(at)).join('\n');
+  const table = await importFile(context, writeTable(context, 'cells.txt', cells));
+  assert.notEqual(table.info.columns[0]?.name, 'text');
+});
