@@ -27,11 +27,11 @@ export function createModels(parts: {
           const { run, again } = await importReturned({ store, returned: found, owner });
           const there = `It was there already, as run ${run.id}: nothing was added.`;
           const said = [...(again ? [there] : []), ...returnedSentences(found, run.parent)];
-          return { run: run.id, returned: true, title: run.name, head: true, pictures: false, said };
+          return { run: run.id, returned: true, title: run.name, head: true, said };
         }
         const { run } = await importModel({ store, pretrained: found, owner });
-        const { title, head, pictures } = found;
-        return { run: run.id, title, head, pictures, said: pretrainedSentences(found) };
+        const { title, head } = found;
+        return { run: run.id, title, head, said: pretrainedSentences(found) };
       } finally {
         kill();
       }

@@ -31,7 +31,6 @@ export function runOf(pretrained: Pretrained): Omit<PretrainedRun, 'digest'> {
   const trained = Object.entries(weights).filter(([name]) => !/\.running_(mean|var)$/.test(name));
   return {
     ...about,
-    pictures: input.kind === 'image',
     config: { model, training, task },
     parameters: trained.reduce((sum, [, { data }]) => sum + data.length, 0),
     files: {

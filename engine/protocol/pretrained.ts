@@ -26,7 +26,6 @@ export interface AboutPretrained {
 
 /** All that its run is made of. */
 export interface PretrainedRun extends AboutPretrained {
-  readonly pictures: boolean;
   readonly config: { readonly model: ModelSpec; readonly training: TrainingSpec; readonly task: Task };
   readonly parameters: number;
   readonly files: Readonly<Record<'model.json' | 'preprocessing.json' | 'best.safetensors', Uint8Array>>;
@@ -45,7 +44,6 @@ export interface ImportedModel extends Omit<AboutPretrained, 'source'> {
   readonly run: number;
   /** It was trained elsewhere from a run: to be looked at, not to begin with. */
   readonly returned?: true;
-  readonly pictures: boolean;
 }
 
 /** What people are told of it. */

@@ -8,8 +8,8 @@ import { importText } from '../../engine/protocol/import-text.ts';
 import type { DatasetInfo, ReadOptions } from '../../engine/protocol/data.ts';
 import type { ServedRun } from '../../engine/protocol/predicting.ts';
 import type { DroppedItem } from './bridge.ts';
-import { dataForModel } from './model-data.ts';
 import { ActiveRuns } from './active-runs.svelte.ts';
+import { againAddress } from './again.ts';
 import { Announcer } from './announcer.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';
 import { failureOf, type Failure } from './failure.ts';
@@ -124,11 +124,11 @@ export class AppState {
     try {
       const model = await this.service.importModel({ token });
       if (model === null) return false;
-      const { run, said, pictures, returned } = model;
+      const { run, said, returned } = model;
       this.toasts.show(`Run ${run}: ${said.join(' ')}`, { life: 12_000 });
-      // Pictures, or texts, of any kind are a beginning for it; without any the run says what it is.
-      const own = returned ? null : dataForModel(this.datasets.list, pictures);
-      this.router.go(own ? `#new/${own.id}?from=${run}&weights=best` : `#run/${run}`);
+      // It begins a run on what is here, where something is; else the run says what it is.
+      const next = returned ? null : againAddress(this.datasets.list, await this.service.run({ run }));
+      this.router.go(next && 'address' in next ? next.address : `#run/${run}`);
     } catch (error) {
       this.datasets.reject(name, failureOf(error), drop);
     }

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { callService, dropFiles, expect, screenshot, test } from './launch.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { lastEvent } from '../support/cli.ts';
 import { noisyClasses, writeTree } from '../support/pictures.ts';
 import { fileOf, goldenNets } from '../golden/pretrained-pictures.ts';
 import { folderOf, goldenTexts, nested } from '../golden/pretrained-texts.ts';
@@ -123,5 +124,53 @@ test('a model of texts that is dropped begins a run on the texts that are here, 
     await expect.poll(chance).toBeGreaterThan(0.6);
     await form.getByRole('textbox', { name: 'note' }).fill('it rains and pours');
     await expect.poll(chance).toBeLessThan(0.4);
+  });
+});
+
+test('a language model that is dropped beside a book learns it, and writes', async ({ app }) => {
+  test.setTimeout(240_000);
+  const { page, home } = app;
+  const folder = fs.mkdtempSync(path.join(home, 'dropped-'));
+  const sentences = ['the yard engine moves the wagons', 'the points freeze in winter', 'it rains and pours'];
+  const { 'score.weight': _, ...tensors } = goldenTexts.models['gpt2'].tensors;
+  const config = { ...goldenTexts.models['gpt2'].config, architectures: ['GPT2LMHeadModel'], id2label: undefined };
+  writeTree(folder, {
+    'book.txt': Array.from({ length: 1500 }, (_, i) => sentences[i % 3]).join('.\n'),
+    ...nested('gpt2', folderOf({ ...goldenTexts.models['gpt2'], config, tensors })),
+  });
+  await dropFiles(app, path.join(folder, 'book.txt'));
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('book');
+  await dropFiles(app, path.join(folder, 'gpt2'));
+
+  await test.step('what matches is said: all of it, the head too', async () => {
+    await expect(page.getByText('Begins with the best weights of run 1.')).toBeVisible();
+    const pane = page.getByRole('region', { name: 'Start from' });
+    await expect(pane.getByText(/cut by the tokenizer of run 1/)).toBeVisible();
+    await expect(pane.getByRole('list', { name: 'What fits' }).getByRole('listitem')).toHaveText([
+      /Layer 1 .* to .*\(Output\)\s*taken, trained on/,
+    ]);
+    await expect(page.locator('tr.input')).toContainText('24 tokens');
+    await screenshot(app, 'pretrained-book');
+  });
+
+  await test.step('it learns the book and writes as generate does', async () => {
+    await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill('40');
+    await page.getByRole('textbox', { name: 'Learning rate' }).first().fill('0.01');
+    await page.getByRole('button', { name: 'Start', exact: true }).click();
+    await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 120_000 });
+    const run = await callService<RunRecord>(app, 'run', { run: 2 });
+    expect([run.parent, run.relation, run.state]).toEqual([1, 'started from', 'completed']);
+    await page.getByRole('tab', { name: 'Write' }).click();
+    const pane = page.getByRole('region', { name: 'Write', exact: true });
+    await pane.getByRole('textbox', { name: 'Prompt' }).fill('the yard');
+    await pane.getByLabel('Tokens').fill('12');
+    await pane.getByLabel('Seed').fill('7');
+    await page.keyboard.press('Control+Enter');
+    await expect(pane.getByText(/^12 tokens, .* seed 7/)).toBeVisible();
+    const { text } = await lastEvent(home, 'generate', '2', '--prompt', 'the yard', '--tokens', '12', '--seed', '7');
+    const shown = pane.getByRole('article', { name: 'The text' }).locator('p.text');
+    await expect(shown).toHaveText(`the yard${text as string}`, { useInnerText: true });
+    expect(text as string).toContain('engine');
+    await screenshot(app, 'pretrained-wrote');
   });
 });
