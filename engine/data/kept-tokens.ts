@@ -17,6 +17,9 @@ const keptText = z.object({
   exactly: z.int().positive().optional(),
   /** Tokens that its model reads at most. */
   most: z.int().positive().optional(),
+  /** As recipes have them. */
+  keepsEnd: z.boolean().optional(),
+  placeless: z.string().min(1).optional(),
 });
 /** How a column of text is read. */
 export type KeptText = Readonly<z.infer<typeof keptText>>;
@@ -31,8 +34,9 @@ const nameOf = (text: string): string => createHash('sha256').update(text).diges
 export async function keepTokens(home: string, preprocessing: unknown, places?: number): Promise<string | null> {
   const lengthOf = (length: number): Partial<KeptText> =>
     places === undefined ? { exactly: length } : places > 0 ? { most: places } : {};
-  const texts = textFeatures(parsePreprocessing(preprocessing)).flatMap(({ tokenizer, vocabulary, length }) =>
-    tokenizer === undefined ? [] : [{ tokenizer, vocabulary, ...lengthOf(length) }],
+  const texts = textFeatures(parsePreprocessing(preprocessing)).flatMap(
+    ({ tokenizer, vocabulary, length, keepsEnd, placeless }) =>
+      tokenizer === undefined ? [] : [{ tokenizer, vocabulary, ...lengthOf(length), keepsEnd, placeless }],
   );
   if (texts.length === 0) return null;
   const text = JSON.stringify(texts satisfies readonly KeptText[]);

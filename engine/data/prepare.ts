@@ -22,6 +22,7 @@ import { categoryCode, rawCell, rawFeature } from './preprocess/features.ts';
 import { fit } from './preprocess/fit.ts';
 import { fitText, type TextFit } from './preprocess/fit-texts.ts';
 import type { FeatureColumn } from './preprocess/fit.ts';
+import { placelessTexts } from './preprocess/placeless-of-file.ts';
 import { asFitted } from './preprocess/recipe.ts';
 import type { FeatureRecipe, Preprocessing, TargetRecipe } from './preprocess/recipe.ts';
 import type { RowStore } from './preprocess/row-store.ts';
@@ -199,6 +200,11 @@ export async function prepareDataset(connection: DuckDBConnection, request: Prep
   const warnings = [
     ...missingTargetWarning(target, info.rows),
     ...read.flatMap((one) => one.warnings),
+    ...(await placelessTexts(
+      connection,
+      table,
+      preprocessing.features.map((recipe) => ({ recipe, value: valueOf(recipe) })),
+    )),
     ...unreadTexts(info, options),
     ...splitWarnings,
     ...(ofClasses ? classSplitWarnings(ofClasses) : []),

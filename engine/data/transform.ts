@@ -20,6 +20,7 @@ import { likeOthers } from './preprocess/likeness.ts';
 import { absentColumn, matchColumns } from './preprocess/match.ts';
 import { findColumns, renamed, requireColumns, valuesOf, withoutColumns } from './preprocess/match-names.ts';
 import { describeMatch, reasonsOf } from './preprocess/match-words.ts';
+import { placelessTexts } from './preprocess/placeless-of-file.ts';
 import { parsePreprocessing, textFeatures } from './preprocess/recipe.ts';
 import type { Preprocessing } from './preprocess/recipe.ts';
 import { spreadsOfFile } from './preprocess/spread-of-file.ts';
@@ -97,6 +98,7 @@ export async function transformFile(request: TransformRequest): Promise<Prepared
         if (!force && !report) await refuseUnusable(connection, table, found.name, asked);
         const { uses, warnings } = await describeUse(connection, table, used);
         warnings.push(...likeOthers(await spreadsOfFile(connection, table, matched.slice(0, present.length))));
+        warnings.push(...(await placelessTexts(connection, table, used)));
         const truth = matched.slice(present.length).filter(({ unknown }) => unknown > 0);
         warnings.push(...(await describeUse(connection, table, truth)).warnings);
         const fileMatch =

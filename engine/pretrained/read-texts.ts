@@ -4,6 +4,7 @@ import { outputWidth, resolveModel } from '../model/resolve.ts';
 import type { InputSpec, OutputSpec } from '../model/spec.ts';
 import { InputError } from '../protocol/errors.ts';
 import { ownValue } from '../protocol/own.ts';
+import { writtenToken } from '../text/added-tokens.ts';
 import { tokenNames } from '../text/language.ts';
 import { textCodes } from '../text/tokenizer.ts';
 import { tokenizerFromFiles } from '../text/tokenizers.ts';
@@ -27,7 +28,7 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
   const tokenizer = tokenizerFromFiles(texts);
   const names = namesIn(tensors, net, tokenizer.vocabulary);
   const vocabulary = vocabularyOf(tensors, net, names, tokenizer.vocabulary);
-  const { most, cutsInFront } = cuttingSaid(texts['tokenizer_config.json']);
+  const { most, keepsEnd } = cuttingSaid(texts['tokenizer_config.json']);
   const length = Math.min(net.positions, options.length ?? most);
   const language = names.words !== undefined;
   const text = {
@@ -53,6 +54,8 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
     tokenizer: tokenizer.toJSON(),
     vocabulary,
     length,
+    ...(keepsEnd && !language && { keepsEnd }),
+    ...placelessOf(net, tokenizer.toJSON()),
     // To transformers no word is a missing text.
     ...(!language && { exact: true }),
   };
@@ -66,18 +69,21 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
     preprocessing: { version: 1, features: [feature], target, leftOut: [], ...(language && { language }) },
     weights,
     head: names.outputs > 0,
-    said: [...(unused.length > 0 ? [unusedText(unused)] : []), ...(cutsInFront ? [keptInFront] : [])],
+    said: unused.length > 0 ? [unusedText(unused)] : [],
   };
 }
 
-/** Where transformers cuts a text, if the settings of its tokenizer say so: behind so many tokens, or in front. */
-function cuttingSaid(settings = '{}'): { readonly most: number; readonly cutsInFront: boolean } {
+/** Where transformers cuts a text, if the settings of its tokenizer say so: to how many tokens, and whether in front. */
+function cuttingSaid(settings = '{}'): { readonly most: number; readonly keepsEnd: boolean } {
   const { model_max_length: most, truncation_side: side } = JSON.parse(settings) as Readonly<Record<string, unknown>>;
-  return { most: typeof most === 'number' && most >= 1 ? Math.floor(most) : Infinity, cutsInFront: side === 'left' };
+  return { most: typeof most === 'number' && most >= 1 ? Math.floor(most) : Infinity, keepsEnd: side === 'left' };
 }
 
-const keptInFront =
-  'Its settings cut the beginning of long texts off (truncation_side left): here their end is cut off, which gives other answers for them.';
+/** RoBERTa counts places by tokens that are not padding, even where that is written in a text; ours count all. */
+function placelessOf({ positionsBefore }: TextNet, tokenizer: unknown): { readonly placeless?: string } {
+  const placeless = positionsBefore > 0 ? writtenToken(tokenizer, positionsBefore - 1) : undefined;
+  return placeless === undefined ? {} : { placeless };
+}
 
 /** The tensor of the head's last layer. */
 const headModule = (net: TextNet): string =>

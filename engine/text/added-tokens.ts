@@ -15,6 +15,14 @@ export const addedTokenSchema = z.object({
 
 export type AddedToken = z.infer<typeof addedTokenSchema>;
 
+const withAdded = z.looseObject({ added_tokens: z.array(addedTokenSchema).default([]) });
+
+/** How a token of a tokenizer.json is written where it is found in a text as it is; undefined: it is not. */
+export function writtenToken(json: unknown, id: number): string | undefined {
+  const { data } = withAdded.safeParse(json);
+  return data?.added_tokens.find((token) => token.id === id && token.content !== '')?.content;
+}
+
 /** A stretch of a text: one of the tokens, or what is between them. */
 export interface Stretch {
   readonly start: number;

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { Counts } from './counts.ts';
 import { savedAs } from './saved.ts';
-import type { Token, Tokenizer } from './tokenizer.ts';
+import { lastOf, type EncodeOptions, type Token, type Tokenizer } from './tokenizer.ts';
 
 const unknown = 0;
 /** What stands for an unknown character in a text that is read back. */
@@ -49,7 +49,8 @@ class Characters implements Tokenizer {
     this.vocabulary = inOrder.length + 1;
   }
 
-  encode(text: string, { most = Infinity }: { readonly most?: number } = {}): Int32Array {
+  encode(text: string, { most = Infinity, keepsEnd = false }: EncodeOptions = {}): Int32Array {
+    if (keepsEnd) return lastOf(this.encode(text), most);
     const whole = text.toWellFormed();
     const ids = new Int32Array(Math.min(whole.length, most));
     let count = 0;

@@ -13,7 +13,7 @@ import { normalizerOf, type Normalizer } from './normalizers.ts';
 import { frameOf, type Frame } from './post-processors.ts';
 import { preTokenizationOf, type PreTokenization } from './pre-tokenizers.ts';
 import { kindOf, savedAs, unsupported } from './saved.ts';
-import type { SpecialTokens, Token, Tokenizer } from './tokenizer.ts';
+import { lastOf, type EncodeOptions, type SpecialTokens, type Token, type Tokenizer } from './tokenizer.ts';
 import { writtenInBytes } from './utf8.ts';
 import { wordPiece } from './wordpiece.ts';
 
@@ -71,13 +71,13 @@ export class Pipeline implements Tokenizer {
     this.#checkFrame();
   }
 
-  encode(text: string, options: { readonly plain?: boolean; readonly most?: number } = {}): Int32Array {
-    const { plain = false, most = Infinity } = options;
+  encode(text: string, { plain = false, most = Infinity, keepsEnd = false }: EncodeOptions = {}): Int32Array {
     const { before, behind } = plain ? noFrame : this.#frame;
     const room = Math.max(0, most - before.length - behind.length);
     const ids = new IdList();
     ids.addAll(before);
-    this.#addFirst(text.toWellFormed(), ids, room);
+    if (keepsEnd) this.#addLast(text.toWellFormed(), ids, room);
+    else this.#addFirst(text.toWellFormed(), ids, room);
     ids.addAll(behind);
     ids.cut(most);
     return ids.taken();
@@ -93,6 +93,13 @@ export class Pipeline implements Tokenizer {
     }
     this.#add(text, ids, most);
     ids.cut(most);
+  }
+
+  /** Adds the last `room` ids of a text. */
+  #addLast(text: string, ids: IdList, room: number): void {
+    const all = new IdList();
+    this.#add(text, all, Infinity);
+    ids.addAll(lastOf(all.taken(), room));
   }
 
   /** Adds ids until there are `most`; true: those cannot be others if the text goes on. */

@@ -21,13 +21,22 @@ export interface SpecialTokens {
   readonly mask?: number;
 }
 
+export interface EncodeOptions {
+  /** Without the tokens round a text. */
+  readonly plain?: boolean;
+  /** Ids at most, those round the text among them. */
+  readonly most?: number;
+  /** Of a text with more its last are taken, not its first. */
+  readonly keepsEnd?: boolean;
+}
+
 export interface Tokenizer {
   readonly kind: 'characters' | 'words' | 'wordpiece' | 'bytes';
   /** Ids are below it. */
   readonly vocabulary: number;
   readonly special: SpecialTokens;
   /** Ids of a text, with those the tokenizer puts in front and behind unless `plain`. */
-  encode(text: string, options?: { readonly plain?: boolean; readonly most?: number }): Int32Array;
+  encode(text: string, options?: EncodeOptions): Int32Array;
   /** The same with the places in the text: to show it. */
   tokens(text: string): readonly Token[];
   /** The text of these ids; special tokens are left out. */
@@ -35,6 +44,9 @@ export interface Tokenizer {
   /** Plain JSON, part of the recipe of a run: `tokenizerOf` (tokenizers.ts) makes the same of it again. */
   toJSON(): unknown;
 }
+
+/** The last ids, `most` of them. */
+export const lastOf = (ids: Int32Array, most: number): Int32Array => ids.slice(Math.max(0, ids.length - most));
 
 /** Codes of tokens in the rows of a run. */
 export const textCodes = { padding: 0, first: 1 } as const;

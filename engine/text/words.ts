@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { Counts } from './counts.ts';
 import { savedAs } from './saved.ts';
-import type { Token, Tokenizer } from './tokenizer.ts';
+import { lastOf, type EncodeOptions, type Token, type Tokenizer } from './tokenizer.ts';
 
 const unknown = 0;
 const word = /[\p{L}\p{M}\p{N}]+/gu;
@@ -50,7 +50,8 @@ class Words implements Tokenizer {
     this.vocabulary = inOrder.length + 1;
   }
 
-  encode(text: string, { most = Infinity }: { readonly most?: number } = {}): Int32Array {
+  encode(text: string, { most = Infinity, keepsEnd = false }: EncodeOptions = {}): Int32Array {
+    if (keepsEnd) return lastOf(this.encode(text), most);
     const ids: number[] = [];
     for (const [match] of text.matchAll(word)) {
       if (ids.length >= most) break;

@@ -22,6 +22,7 @@ from transformers import (  # noqa: E402
     GPT2Config,
     GPT2ForSequenceClassification,
     GPT2LMHeadModel,
+    PreTrainedTokenizerFast,
     RobertaConfig,
     RobertaForSequenceClassification,
 )
@@ -72,6 +73,16 @@ def byte_pairs(special, begin=None, end=None):
     return made
 
 
+def told(model, ids):
+    """Probabilities, or a number; None of a body."""
+    with torch.no_grad():
+        found = model(input_ids=torch.tensor([ids]))
+    if not hasattr(found, "logits"):
+        return None
+    logits = found.logits[0]
+    return [round(float(v), 9) for v in (torch.softmax(logits, 0) if len(logits) > 1 else logits)]
+
+
 labels = {"num_labels": 3, "id2label": {0: "dull", 1: "fine", 2: "odd"}, "label2id": {"dull": 0, "fine": 1, "odd": 2}}
 made = os.path.join(os.path.dirname(__file__), "pretrained-texts.json")
 if os.path.exists(made):
@@ -89,7 +100,7 @@ cases = {
     "roberta": (RobertaForSequenceClassification, RobertaConfig(vocab_size=marked.get_vocab_size(), max_position_embeddings=MOST + 2, type_vocab_size=1, layer_norm_eps=1e-5, **bert, **labels), marked),
     "gpt2": (GPT2ForSequenceClassification, GPT2Config(vocab_size=plain.get_vocab_size(), n_embd=16, n_layer=2, n_head=2, n_positions=MOST, pad_token_id=0, **labels), plain),
 }
-golden = {"texts": TEXTS, "tokenizers": {"wordpiece": json.loads(words.to_str()), "marked": json.loads(marked.to_str()), "plain": json.loads(plain.to_str())}, "models": {}, "empty": {}}
+golden = {"texts": TEXTS, "tokenizers": {"wordpiece": json.loads(words.to_str()), "marked": json.loads(marked.to_str()), "plain": json.loads(plain.to_str())}, "models": {}, "empty": {}, "ends": {}}
 tokenizers = {id(words): "wordpiece", id(marked): "marked", id(plain): "plain"}
 for name, (kind, config, tokenizer) in cases.items():
     model = kind(config).eval()
@@ -102,24 +113,23 @@ for name, (kind, config, tokenizer) in cases.items():
     cut = Tokenizer.from_str(tokenizer.to_str())
     cut.enable_truncation(MOST)
     answers = []
-    with torch.no_grad():
-        for text in TEXTS:
-            found = model.double()(input_ids=torch.tensor([cut.encode(text).ids]))
-            if not hasattr(found, "logits"):
-                break
-            logits = found.logits[0]
-            answers.append([round(float(v), 9) for v in (torch.softmax(logits, 0) if len(logits) > 1 else logits)])
+    for text in TEXTS:
+        found = told(model.double(), cut.encode(text).ids)
+        if found is None:
+            break
+        answers.append(found)
+    if answers:
+        read = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(tokenizer.to_str()), truncation_side="left")
+        golden["ends"][name] = [told(model, read(text, truncation=True, max_length=MOST)["input_ids"]) for text in TEXTS]
     config.architectures = [kind.__name__]
     print(name, len(tensors), answers[:2], answers[-2:])
     if answers and cut.encode("").ids:
-        with torch.no_grad():
-            logits = model(input_ids=torch.tensor([cut.encode("").ids])).logits[0]
-        golden["empty"][name] = [round(float(v), 9) for v in (torch.softmax(logits, 0) if len(logits) > 1 else logits)]
+        golden["empty"][name] = told(model, cut.encode("").ids)
     kept = {k: v for k, v in config.to_dict().items() if v is not None}
     golden["models"][name] = {"config": kept, "tokenizer": tokenizers[id(tokenizer)], "tensors": tensors, "answers": answers}
 
 
-def fine_tuned():
+def fine_tuned(side):
     """Losses of five steps on all texts at once, the dropout off: ours draws others."""
     kind, config, tokenizer = cases["bert"]
     config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0.0
@@ -128,7 +138,7 @@ def fine_tuned():
         tensor.copy_(torch.tensor(value_of(name, tuple(tensor.shape), k).astype(np.float32)))
     model.double().train()
     cut = Tokenizer.from_str(tokenizer.to_str())
-    cut.enable_truncation(MOST)
+    cut.enable_truncation(MOST, direction=side)
     cut.enable_padding()
     found = cut.encode_batch(TEXTS)
     ids, mask = torch.tensor([one.ids for one in found]), torch.tensor([one.attention_mask for one in found])
@@ -163,7 +173,7 @@ def written(tied):
 
 PROMPT = "The yard"
 golden["written"] = {"prompt": PROMPT, "tied": written(True), "own": written(False)}
-golden["fineTuned"] = fine_tuned()
+golden["fineTuned"] = {**fine_tuned("right"), "ends": fine_tuned("left")["losses"]}
 print(golden["fineTuned"])
 with open(made, "w") as file:
     file.write(json.dumps(golden, separators=(",", ":"), default=str) + "\n")

@@ -21,10 +21,17 @@ export const goldenTexts = JSON.parse(
   readonly models: Readonly<Record<string, GoldenText>>;
   /** What they answer of an empty text, where their tokenizer puts tokens round it. */
   readonly empty: Readonly<Record<string, readonly number[]>>;
+  /** What they answer where the end of a text is kept that is too long (`truncation_side` left). */
+  readonly ends: Readonly<Record<string, readonly (readonly number[])[]>>;
   /** What a language model of gpt2's body writes after the prompt, the likeliest token always: told by its table of tokens, or by weights of its own. */
   readonly written: { readonly prompt: string; readonly tied: string; readonly own: string };
   /** Of `bert` without dropout: the classes of the texts, and the losses of steps of Adam (0.003) on all of them at once. */
-  readonly fineTuned: { readonly labels: readonly number[]; readonly losses: readonly number[] };
+  readonly fineTuned: {
+    readonly labels: readonly number[];
+    readonly losses: readonly number[];
+    /** The same where the ends of texts are kept. */
+    readonly ends: readonly number[];
+  };
 };
 
 export function valuesOf(name: string, shape: readonly number[], k: number): Float32Array {

@@ -159,3 +159,33 @@ test('a run on other texts begins with a folder: its tokenizer, its first layers
   const why = `The tokenizer does not fit the model: it makes ${tokens} tokens, and ${table} of model.safetensors has ${tokens - 3} rows`;
   assert.ok(refused.stderr.includes(why), refused.stderr);
 });
+
+test('a folder whose long texts keep their ends predicts and is fine-tuned so; a padding written out in a text is told of', async () => {
+  const { texts, models, ends } = goldenTexts;
+  const settings = JSON.stringify({ truncation_side: 'left' });
+  writeTree(at('roberta'), { ...folderOf(models.roberta), 'tokenizer_config.json': settings });
+  const kept = texts.flatMap((text, row) => (text === text.trim() ? [{ text, wanted: ends.roberta[row] }] : []));
+  const rows = [...kept.map(({ text }) => text), 'the <pad> yard'].map(
+    (text, row) => `"${text}",${row % 2 ? 'no' : 'yes'}`,
+  );
+  writeTree(folder, { 'padded.csv': ['text,label', ...rows, ...rows, ...rows].join('\n') });
+  const { run } = await lastEvent(home, 'import-model', at('roberta'));
+  const { events } = await trainyard(home, 'predict', String(run), at('padded.csv'), '--json');
+  const predicted = events.filter(({ event }) => event === 'prediction');
+  kept.forEach(({ wanted }, i) => {
+    for (const [k, name] of ['dull', 'fine', 'odd'].entries()) {
+      assert.ok(Math.abs(Number(predicted[i][`p(${name})`]) - wanted[k]) < 1e-5, JSON.stringify(predicted[i]));
+    }
+  });
+  const told =
+    /text: 3 texts have “<pad>” in it, the padding of this model: it takes a place here, and none in transformers/;
+  assert.match(JSON.stringify(events.at(-1)), told);
+  const train = ['--text', 'text', '--target', 'label', '--from', String(run), '--epochs', '1', '--device', 'cpu'];
+  const begun = await trainyard(home, 'train', at('padded.csv'), ...train);
+  assert.equal(begun.code, 0, begun.stderr);
+  assert.match(begun.stderr, told);
+  const next = /run (\d+)/.exec(begun.stdout)![1];
+  const recipe = fs.readFileSync(path.join(home, 'runs', next, 'preprocessing.json'), 'utf8');
+  const [{ keepsEnd, placeless }] = (JSON.parse(recipe) as { features: Record<string, unknown>[] }).features;
+  assert.deepEqual([keepsEnd, placeless], [true, '<pad>']);
+});

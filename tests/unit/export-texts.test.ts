@@ -30,38 +30,51 @@ const odd = [
   'tab\tline\nend\u0000',
   'longer than any of them '.repeat(9),
   `${'x'.repeat(39)}😀 is cut there`,
+  `cut there 😀${'x'.repeat(39)}`,
 ];
 
-const recipeOf = (kind: Tokenizer['kind']) => {
+const recipeOf = (kind: Tokenizer['kind'], keepsEnd: boolean) => {
   const tokenizer = trainTokenizer(odd.slice(0, 10), { kind, vocabulary: 300 });
   const feature: TextRecipe = {
     ...{ kind: 'text', column: 'said', missing: ['left out'], characters: 40, length: 9 },
     tokenizer: JSON.parse(JSON.stringify(tokenizer.toJSON())) as unknown,
     vocabulary: tokenizer.vocabulary,
+    ...(keepsEnd && { keepsEnd }),
   };
   const target = { kind: 'classes', column: 'is', missing: [], classes: ['a', 'b'] } as const;
   const recipe = { version: 1, features: [feature], target, leftOut: [] } as unknown as Preprocessing;
   return { feature, recipe };
 };
 
-for (const kind of ['words', 'characters', 'wordpiece', 'bytes'] as const) {
+for (const [kind, keepsEnd] of [
+  ['words', false],
+  ['characters', false],
+  ['wordpiece', false],
+  ['wordpiece', true],
+  ['bytes', false],
+  ['bytes', true],
+] as const) {
   const packages = kind === 'words' || kind === 'characters' ? ['numpy'] : ['numpy', 'tokenizers'];
-  test(`Python makes the same ids of odd texts: ${kind}`, { skip: lacksPython(...packages) }, () => {
-    const { feature, recipe } = recipeOf(kind);
-    const folder = path.join(home, kind);
-    fs.mkdirSync(folder);
-    for (const { path: name, data } of tokenFiles(recipe, '')) fs.writeFileSync(path.join(folder, name), data);
-    fs.writeFileSync(path.join(folder, 'odd.json'), JSON.stringify(odd));
-    const script =
-      'import json, tokens; print(json.dumps(tokens.codes({"said": json.load(open("odd.json"))}).tolist()))';
-    const found = JSON.parse(runPython(['-c', script], { cwd: folder })) as number[][];
-    odd.forEach((text, row) => {
-      const wanted = new Float32Array(feature.length);
-      const trimmed = text.replaceAll(/^\p{Zs}+|\p{Zs}+$/gu, '');
-      encodeText(feature, trimmed === '' || trimmed === 'NA' || trimmed === 'left out' ? null : text, wanted, 0);
-      assert.deepEqual(found[row], [...wanted], JSON.stringify(text));
-    });
-  });
+  test(
+    `Python makes the same ids of odd texts: ${kind}${keepsEnd ? ' of their ends' : ''}`,
+    { skip: lacksPython(...packages) },
+    () => {
+      const { feature, recipe } = recipeOf(kind, keepsEnd);
+      const folder = path.join(home, `${kind} ${keepsEnd}`);
+      fs.mkdirSync(folder);
+      for (const { path: name, data } of tokenFiles(recipe, '')) fs.writeFileSync(path.join(folder, name), data);
+      fs.writeFileSync(path.join(folder, 'odd.json'), JSON.stringify(odd));
+      const script =
+        'import json, tokens; print(json.dumps(tokens.codes({"said": json.load(open("odd.json"))}).tolist()))';
+      const found = JSON.parse(runPython(['-c', script], { cwd: folder })) as number[][];
+      odd.forEach((text, row) => {
+        const wanted = new Float32Array(feature.length);
+        const trimmed = text.replaceAll(/^\p{Zs}+|\p{Zs}+$/gu, '');
+        encodeText(feature, trimmed === '' || trimmed === 'NA' || trimmed === 'left out' ? null : text, wanted, 0);
+        assert.deepEqual(found[row], [...wanted], JSON.stringify(text));
+      });
+    },
+  );
 }
 
 test('a network and a linear model on texts, a number and a category leave as ONNX and answer the same there', async () => {

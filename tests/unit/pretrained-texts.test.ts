@@ -2,6 +2,9 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { RowReader } from '../../engine/data/preprocess/one-row.ts';
+import { encodeText } from '../../engine/data/preprocess/texts.ts';
+import { parsePreprocessing, textFeatures, type TextRecipe } from '../../engine/data/preprocess/recipe.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
 import type { Pretrained } from '../../engine/pretrained/pretrained.ts';
@@ -9,7 +12,6 @@ import { readPretrained, runOf } from '../../engine/pretrained/read.ts';
 import { openSafetensors } from '../../engine/pretrained/safetensors-file.ts';
 import type { PreparedData } from '../../engine/protocol/data.ts';
 import { TextWriter } from '../../engine/serving/text-writer.ts';
-import { textCodes } from '../../engine/text/tokenizer.ts';
 import { tokenizerOf } from '../../engine/text/tokenizers.ts';
 import { probabilities } from '../../engine/train/metrics.ts';
 import { networkOutputs } from '../../engine/train/predict.ts';
@@ -30,18 +32,13 @@ async function read(files: Readonly<Record<string, string | Uint8Array>>, option
   return readPretrained({ name: 'folder', tensors, texts: beside as Record<string, string> }, options);
 }
 
-interface TextFeature {
-  readonly tokenizer: unknown;
-  readonly length: number;
-}
+const textOf = (net: Pretrained): TextRecipe => textFeatures(parsePreprocessing(net.preprocessing))[0];
 
 async function answers(net: Pretrained): Promise<Float64Array | Float32Array> {
-  const [{ tokenizer, length }] = (net.preprocessing as { features: readonly TextFeature[] }).features;
-  const made = tokenizerOf(tokenizer);
+  const feature = textOf(net);
+  const { length } = feature;
   const x = new Float32Array(texts.length * length);
-  texts.forEach((text, row) =>
-    made.encode(text, { most: length }).forEach((id, i) => (x[row * length + i] = id + textCodes.first)),
-  );
+  texts.forEach((text, row) => encodeText(feature, text, x, row * length));
   const rows = texts.length;
   const data = {
     ...{ handle: '', input: net.input, output: net.output, task: net.task },
@@ -58,18 +55,53 @@ async function answers(net: Pretrained): Promise<Float64Array | Float32Array> {
   return net.output.kind === 'classes' ? probabilities(outputs, rows, net.output.classes.length) : outputs;
 }
 
+async function answersAs(net: Pretrained, answersOfTexts: readonly (readonly number[])[]): Promise<void> {
+  const got = await answers(net);
+  const wanted = answersOfTexts.flat();
+  assert.equal(got.length, wanted.length);
+  const worst = Math.max(...wanted.map((value, i) => Math.abs(value - got[i])));
+  assert.ok(worst < 1e-5, `${worst} from PyTorch's answers`);
+}
+
 for (const [name, golden] of Object.entries(models).filter(([, { answers }]) => answers.length > 0)) {
   test(`${name} answers as transformers does`, async () => {
     const net = await read(folderOf(golden));
     assert.deepEqual([net.head, net.said], [true, []]);
     if (net.output.kind === 'classes') assert.deepEqual(net.output.classes, ['dull', 'fine', 'odd']);
-    const got = await answers(net);
-    const wanted = golden.answers.flat();
-    assert.equal(got.length, wanted.length);
-    const worst = Math.max(...wanted.map((value, i) => Math.abs(value - got[i])));
-    assert.ok(worst < 2e-5, `${worst} from PyTorch's answers`);
+    await answersAs(net, golden.answers);
+  });
+
+  test(`${name} that keeps the ends of long texts answers as transformers does`, async () => {
+    const beside = { 'tokenizer_config.json': JSON.stringify({ truncation_side: 'left' }) };
+    const net = await read({ ...folderOf(golden), ...beside });
+    assert.deepEqual(net.said, []);
+    await answersAs(net, goldenTexts.ends[name]);
   });
 }
+
+test('a text is read from its end alone where that is kept: no half character, all of a short one', () => {
+  const alphabet = { kind: 'characters', characters: 'abcd' };
+  const base = { kind: 'text' as const, column: 'text', missing: [], vocabulary: 5, length: 3 };
+  const read = (text: string, characters: number): readonly number[] => {
+    const x = new Float32Array(3);
+    encodeText({ ...base, tokenizer: alphabet, characters, keepsEnd: true }, text, x, 0);
+    return [...x];
+  };
+  assert.deepEqual(read('dcab', 9), [4, 2, 3]);
+  assert.deepEqual(read('dcab', 2), [2, 3, 0]);
+  assert.deepEqual(read('d😀ab', 3), [2, 3, 0]);
+  assert.deepEqual(read('d', 3), [5, 0, 0]);
+});
+
+test('the padding that RoBERTa gives no place is known by how it is written, and told of where a row has it', async () => {
+  const net = await read(folderOf(models.roberta));
+  assert.equal(textOf(net).placeless, '<pad>');
+  const reader = new RowReader(parsePreprocessing(net.preprocessing));
+  const { warnings } = reader.read([{ text: 'the <pad> yard' }, { text: 'the yard' }, { text: null }]);
+  assert.match(warnings.join(), /^text: 1 text has “<pad>” in it, the padding of this model/);
+  assert.deepEqual(reader.read([{ text: 'the yard' }]).warnings, []);
+  for (const name of ['bert', 'gpt2']) assert.equal(textOf(await read(folderOf(models[name]))).placeless, undefined);
+});
 
 for (const [name, head] of [
   ['tied', {}],
@@ -145,9 +177,7 @@ test('a body has no output layer; a table of tokens may have more rows than ther
   const net = await read(folderOf(models.minilm));
   assert.deepEqual([net.head, net.title], [false, 'BERT of 2 blocks of 16']);
   assert.ok('pooler.weight' in net.weights && !Object.keys(net.weights).some((name) => name.startsWith('output.')));
-  const [{ vocabulary, exact }] = (
-    net.preprocessing as { features: readonly { vocabulary: number; exact?: boolean }[] }
-  ).features;
+  const { vocabulary, exact } = textOf(net);
   assert.equal(exact, true, 'to transformers no word is a missing text');
   assert.equal(vocabulary, models.minilm.tensors['embeddings.word_embeddings.weight'][0]);
 });
@@ -156,8 +186,7 @@ test('the settings beside a tokenizer count more than tokenizer.json: case, spac
   const readBy = async (model: GoldenText, settings: object, added = {}): Promise<[Int32Array, Pretrained]> => {
     const beside = { 'tokenizer_config.json': JSON.stringify(settings), 'added_tokens.json': JSON.stringify(added) };
     const net = await read({ ...folderOf(model), ...beside });
-    const [{ tokenizer }] = (net.preprocessing as { features: readonly TextFeature[] }).features;
-    return [tokenizerOf(tokenizer).encode('the yard The <x> yard'), net];
+    return [tokenizerOf(textOf(net).tokenizer).encode('the yard The <x> yard'), net];
   };
   const [[lower], [cased], [plain], [spaced]] = await Promise.all([
     readBy(models.bert, {}),
@@ -179,11 +208,9 @@ test('the settings beside a tokenizer count more than tokenizer.json: case, spac
   const [ids, cut] = await readBy(models.minilm, {
     added_tokens_decoder: { [id]: told },
     model_max_length: 9,
-    truncation_side: 'left',
   });
   assert.ok(ids.includes(id));
   assert.equal(cut.input.kind === 'table' && cut.input.texts?.[0].length, 9);
-  assert.match(cut.said.join(), /cut the beginning of long texts off/);
 });
 
 test('old names of norms, half precision and fewer tokens a text are read', async () => {

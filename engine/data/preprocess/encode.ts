@@ -3,7 +3,7 @@
 import { outputNames } from './recipe.ts';
 import type { FeatureRecipe, Preprocessing, TargetRecipe, TextRecipe } from './recipe.ts';
 import { packedWidth, packText } from '../../text/packed.ts';
-import { encodeText } from './texts.ts';
+import { cutText, encodeText } from './texts.ts';
 import type { Element, NumberColumn, RawCells, TextCells, Values } from './values.ts';
 
 /** Milliseconds of a day. */
@@ -119,10 +119,12 @@ const encodeAsIs: FeatureEncoder = (values, rows, x, width, at) => {
 };
 
 const packTexts =
-  ({ characters }: TextRecipe): FeatureEncoder<TextCells> =>
+  ({ characters, keepsEnd }: TextRecipe): FeatureEncoder<TextCells> =>
   (texts, rows, x, width, at) => {
     for (let row = 0; row < rows; row++) {
-      packText(texts.getItem(row), x as Float64Array, row * width + at, packedWidth(characters));
+      const text = texts.getItem(row);
+      const read = text === null || keepsEnd !== true ? text : cutText(text, characters, true);
+      packText(read, x as Float64Array, row * width + at, packedWidth(characters));
     }
   };
 

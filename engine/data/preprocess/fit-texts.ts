@@ -46,6 +46,7 @@ interface FitRequest {
 /** The recipe of a column of texts. */
 export async function fitText(connection: DuckDBConnection, request: FitRequest): Promise<TextFit> {
   const { column, way, choice, kept } = request;
+  const keepsEnd = keepsEndOf(request);
   const { texts, missing, present, longest, differ } = await trainingTexts(connection, request);
   if (present === 0 || (!differ && missing === 0)) return { recipe: null, warnings: [] };
   const base = {
@@ -54,8 +55,9 @@ export async function fitText(connection: DuckDBConnection, request: FitRequest)
     missing: [...column.missing],
     missingShare: missing / (missing + present),
     characters: Math.max(1, Math.min(longest, mostCharacters)),
+    ...(keepsEnd && { keepsEnd }),
   } satisfies Partial<TextRecipe>;
-  const tooLong = cutTexts(column.name, longest);
+  const tooLong = cutTexts(column.name, longest, keepsEnd);
   const warnings = tooLong ? [tooLong] : [];
   if (way === 'as they are') return { recipe: { ...base, vocabulary: 1, length: 1 }, warnings };
   const taken = way === 'tokens' ? kept : undefined;
@@ -72,12 +74,18 @@ export async function fitText(connection: DuckDBConnection, request: FitRequest)
   });
   if (cut > 0) {
     const share = Number((100 * cut).toPrecision(2));
-    const message = `${share} % of the training texts of ${column.name} are longer than ${show(length)} tokens: the rest of them is not read.`;
+    const message = `${share} % of the training texts of ${column.name} are longer than ${show(length)} tokens: ${keepsEnd ? 'their beginning' : 'the rest of them'} is not read.`;
     warnings.push({ code: 'cut_texts', message, columns: [column.name] });
   }
-  const { tokenizer: json, vocabulary } = taken ?? { tokenizer: tokenizer.toJSON(), vocabulary: tokenizer.vocabulary };
-  return { recipe: { ...base, tokenizer: json, vocabulary, length }, warnings };
+  const read: KeptText = taken ?? { tokenizer: tokenizer.toJSON(), vocabulary: tokenizer.vocabulary };
+  const { tokenizer: json, vocabulary, placeless } = read;
+  const recipe = { ...base, tokenizer: json, vocabulary, length, ...(placeless !== undefined && { placeless }) };
+  return { recipe, warnings };
 }
+
+/** Words are counted from the beginning, whatever a model to begin with does. */
+const keepsEndOf = ({ way, kept }: Pick<FitRequest, 'way' | 'kept'>): boolean =>
+  way !== 'words' && kept?.keepsEnd === true;
 
 interface LengthWish {
   readonly chosen: number | undefined;
@@ -113,10 +121,9 @@ interface TrainingTexts {
   readonly differ: boolean;
 }
 
-async function trainingTexts(
-  connection: DuckDBConnection,
-  { table, column, splits, job }: FitRequest,
-): Promise<TrainingTexts> {
+async function trainingTexts(connection: DuckDBConnection, request: FitRequest): Promise<TrainingTexts> {
+  const { table, column, splits, job } = request;
+  const keepsEnd = keepsEndOf(request);
   let texts: string[] = [];
   let [start, missing, present, longest, held, every] = [0, 0, 0, 0, 0, 1];
   let first: string | null = null;
@@ -134,7 +141,7 @@ async function trainingTexts(
       differ ||= text !== first;
       longest = Math.max(longest, text.length);
       if (present++ % every !== 0) continue;
-      const kept = cutText(text, mostCharacters);
+      const kept = cutText(text, mostCharacters, keepsEnd);
       texts.push(kept);
       held += kept.length;
       if (held <= heldCharacters) continue;

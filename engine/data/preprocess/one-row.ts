@@ -12,6 +12,7 @@ import { fewestRows, likeOthers, spreadOfValues } from './likeness.ts';
 import type { CellValue } from '../../protocol/data.ts';
 import { valueOfRaw, type FeatureRecipe, type Preprocessing } from './recipe.ts';
 import { makeValues, type RawCells, type Values } from './values.ts';
+import { placelessOf, placelessWarning } from './placeless.ts';
 import { readTime } from './read-time.ts';
 import { readersOfNumbers } from './request-numbers.ts';
 
@@ -68,7 +69,7 @@ export class RowReader {
     const x = makeValues(this.#encoder.element, rows.length * this.#encoder.width);
     const columns = raw.map((values) => ({ getItem: (row: number) => values[row] ?? null }) as RawCells);
     this.#encoder.encode(columns, rows.length, x);
-    return { rows: rows.length, x, reasons, warnings: this.#exchanged(raw) };
+    return { rows: rows.length, x, reasons, warnings: [...this.#exchanged(raw), ...this.#placeless(raw)] };
   }
 
   /** A row as it is read, column by column: what is not given or cannot be used is null, a category that is unknown its own word. */
@@ -93,6 +94,16 @@ export class RowReader {
         : [],
     );
     return likeOthers(columns).map(({ message }) => message);
+  }
+
+  #placeless(raw: readonly (readonly (number | string | null)[])[]): readonly string[] {
+    return this.#readers.flatMap(({ recipe }, index) => {
+      const token = placelessOf(recipe);
+      const found = raw[index].filter(
+        (text) => token !== undefined && typeof text === 'string' && text.includes(token),
+      );
+      return placelessWarning(recipe, found.length).map(({ message }) => message);
+    });
   }
 
   /** Those of numbers as the rows of this request settle how they are written. */

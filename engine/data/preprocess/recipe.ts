@@ -60,8 +60,8 @@ const featureRecipe = z.discriminatedUnion('kind', [
     indicator: z.boolean(),
   }),
   /**
-   * The first `length` tokens of the text's first `characters` UTF-16 units, as id + 1; 0 behind the last one, and all of them where the text
-   * is missing. Such features stand behind all others.
+   * The first `length` tokens of the text's first `characters` UTF-16 units, or the last of its last, as id + 1; 0 behind the last one, and all
+   * of them where the text is missing. Such features stand behind all others.
    */
   z.object({
     kind: z.literal('text'),
@@ -73,6 +73,10 @@ const featureRecipe = z.discriminatedUnion('kind', [
     /** Ids are below it. */
     vocabulary: z.number().int().positive(),
     length: z.number().int().positive(),
+    /** Of a longer text the end is read, not the beginning. */
+    keepsEnd: z.boolean().optional(),
+    /** A token as it is written in a text, which has no place of its own where the model comes from; here it takes one. */
+    placeless: z.string().min(1).optional(),
     /** No word stands for a missing text, "NULL" and "?" are texts like any other: a model of others knows no missing ones. */
     exact: z.boolean().optional(),
   }),

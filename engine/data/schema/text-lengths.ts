@@ -41,8 +41,9 @@ export async function textLengths(
 }
 
 /** What is said of texts of which the longest has so many characters; null: all of it is read. */
-export function cutTexts(name: string, longest: number): DataWarning | null {
+export function cutTexts(name: string, longest: number, keepsEnd = false): DataWarning | null {
   if (longest <= mostCharacters) return null;
-  const message = `${name} has texts of up to ${show(longest)} characters: what stands behind the first ${show(mostCharacters)} is not read.`;
+  const where = keepsEnd ? 'before the last' : 'behind the first';
+  const message = `${name} has texts of up to ${show(longest)} characters: what stands ${where} ${show(mostCharacters)} is not read.`;
   return { code: 'cut_texts', message, columns: [name] };
 }

@@ -12,6 +12,8 @@ export interface DescribedText {
   readonly exact: boolean;
   readonly characters: number;
   readonly length: number;
+  /** Of a longer text the end is read. */
+  readonly end: boolean;
 }
 
 /** Tokenizers that the package `tokenizers` has no words for: each takes what its file says and gives a function from a text to ids. */
@@ -42,7 +44,7 @@ def from_file(text):
 
     tokenizer = Tokenizer.from_file(str(here / text["file"]))
     tokenizer.no_padding()
-    tokenizer.enable_truncation(text["length"])
+    tokenizer.enable_truncation(text["length"], direction="left" if text["end"] else "right")
     return lambda one: tokenizer.encode(one).ids
 `;
 
@@ -85,10 +87,14 @@ def reader(text):
 READERS = {text["column"]: (text, reader(text)) for text in TEXTS}
 
 
-def beginning(text, units):
-    """Its first UTF-16 units, no half a character at the end; half a character elsewhere counts as U+FFFD."""
+def part(text, units, end):
+    """Its first or last UTF-16 units, no half a character where it is cut; half a character elsewhere counts as U+FFFD."""
     whole = text.encode("utf-16-le", "surrogatepass")
-    if len(whole) > 2 * units:
+    if len(whole) > 2 * units and end:
+        whole = whole[-2 * units :]
+        if 0xDC <= whole[1] < 0xE0:
+            whole = whole[2:]
+    elif len(whole) > 2 * units:
         whole = whole[: 2 * units]
         if 0xD8 <= whole[-1] < 0xDC:
             whole = whole[:-2]
@@ -103,7 +109,7 @@ def ids(column, texts):
         trimmed = "" if text is None else text.strip(SPACES)
         if trimmed == "" or trimmed in about["missing"] or not about["exact"] and trimmed.lower() in MISSING:
             text = ""
-        own = read(beginning(text, about["characters"]))[: about["length"]]
+        own = read(part(text, about["characters"], about["end"]))[: about["length"]]
         found[row, : len(own)] = own
     return found
 

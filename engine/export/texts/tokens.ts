@@ -71,6 +71,7 @@ export function tokenFiles(recipe: Preprocessing, prefix: string): readonly Expo
     exact: feature.exact === true,
     characters: feature.characters,
     length: feature.length,
+    end: feature.keepsEnd === true,
   }));
   const kinds = [...new Set(texts.map(ownKind))].filter((kind) => kind !== null);
   return [
