@@ -51,6 +51,9 @@ function refuse({ message }: { readonly message: string }): never {
   throw new Error(message);
 }
 
+/** How long a busy machine took for a plugin is no fault of the bundle. */
+const checks = { bundlerTimings: false };
+
 /** Bundles for Node: one flat folder, so that `new URL('./x', import.meta.url)` means the same in every chunk. */
 function nodeBundle(outDir: string, format: Format, entries: Record<string, string>): UserConfig {
   const input = Object.fromEntries(Object.entries(entries).filter(([, file]) => fs.existsSync(path.join(root, file))));
@@ -67,6 +70,7 @@ function nodeBundle(outDir: string, format: Format, entries: Record<string, stri
       rolldownOptions: {
         input,
         external: native,
+        checks,
         onwarn: refuse,
         output: {
           format,
@@ -97,6 +101,7 @@ function renderer(): UserConfig {
       chunkSizeWarningLimit: 2000,
       rolldownOptions: {
         input: Object.fromEntries(Object.entries(input).map(([k, v]) => [k, path.join(root, v)])),
+        checks,
         onwarn: refuse,
       },
     },
