@@ -24,12 +24,14 @@ export class ParzenEstimator {
   readonly #space: readonly Dimension[];
   /** [kernels], that of the prior last; they add up to 1. */
   readonly weights: Float64Array;
+  readonly #logWeights: Float64Array;
   readonly #kernels: readonly (NumberKernels | ChoiceKernels)[];
 
   /** `points`: of trials, the oldest first. A dimension that does not count for one has the kernel of the prior there. */
   constructor(space: readonly Dimension[], points: readonly Point[]) {
     this.#space = space;
     this.weights = weightsOf(points.length);
+    this.#logWeights = this.weights.map(Math.log);
     this.#kernels = space.map((dimension, at) => {
       const places = Float64Array.from(points, (point) => point[at]);
       return dimension.kind === 'choice' ? choiceKernels(dimension.values.length, places) : numberKernels(places);
@@ -50,7 +52,7 @@ export class ParzenEstimator {
 
   /** log of the density at a place; of whole numbers and choices, of the probability. A dimension that is NaN is left out. */
   logDensity(point: Point): number {
-    const logs = Float64Array.from(this.weights, Math.log);
+    const logs = this.#logWeights.slice();
     this.#space.forEach((dimension, at) => {
       if (Number.isNaN(point[at])) return;
       const kernels = this.#kernels[at];
@@ -70,11 +72,16 @@ export class ParzenEstimator {
         logs[kernel] += own - within[kernel];
       }
     });
-    const most = logs.reduce((a, b) => Math.max(a, b));
-    return most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0));
+    let most = -Infinity;
+    for (const log of logs) most = Math.max(most, log);
+    let sum = 0;
+    for (const log of logs) if (log - most > unseen) sum += Math.exp(log - most);
+    return most + Math.log(sum);
   }
 }
 
+/** Log of a share of the whole that no sum of them would notice. */
+const unseen = -60;
 const halfLogTau = 0.5 * Math.log(2 * Math.PI);
 
 /** [kernels] log of the probability of a whole number. */
@@ -151,14 +158,17 @@ function share(low: number, high: number): number {
   return low > 0 ? tail(low) - tail(high) : high < 0 ? tail(-high) - tail(-low) : 1 - tail(-low) - tail(high);
 }
 
+/** Those of erfc's fit, of the highest power first. */
+const coefficients = Float64Array.of(
+  ...[0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418, 0.37409196, 1.00002368],
+  -1.26551223,
+);
+
 /** Mass beyond x ≥ 0, to 1.2e-7 of it (Press et al., Numerical Recipes, 6.2: erfc by Chebyshev's fit). */
 function tail(x: number): number {
   const z = x / Math.SQRT2;
   const t = 1 / (1 + 0.5 * z);
-  const coefficients = [
-    -1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223,
-    0.17087277,
-  ];
-  const power = coefficients.reduceRight((sum, coefficient) => sum * t + coefficient, 0);
+  let power = 0;
+  for (const coefficient of coefficients) power = power * t + coefficient;
   return 0.5 * t * Math.exp(-z * z + power);
 }

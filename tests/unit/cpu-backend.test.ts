@@ -115,6 +115,19 @@ test('4. a step allocates nothing', async () => {
   await backend.close();
 });
 
+test('4b. a plan that is compiled again is another program: on any number of threads, with memory of its own', async () => {
+  const plan = accumulatingPlan(1003, 3);
+  const backends = [1, 3, 1].map((threads) => createCpuBackend({ threads }));
+  const executables = await Promise.all([...backends, backends[0]].map((backend) => backend.compile(plan)));
+  for (const [at, executable] of executables.entries()) {
+    executable.write('x', new Float32Array(1003).fill(at + 1));
+    await executable.run('run', 5);
+  }
+  for (const [at, executable] of executables.entries())
+    assert.deepEqual(await executable.read('y'), new Float32Array(1003).fill(15 * (at + 1)));
+  for (const backend of backends) await backend.close();
+});
+
 test('5. refuses a plan that does not fit into memory, with the figures, before anything is allocated', async () => {
   const small = createCpuBackend({ threads: 1, memoryLimit: 1024 * 1024 });
   const before = process.memoryUsage().arrayBuffers;

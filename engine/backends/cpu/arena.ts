@@ -33,6 +33,8 @@ export interface ArenaLayout {
   readonly slots: ReadonlyMap<number, { readonly address: number; readonly slot: Slot }>;
   /** Byte address by program name. */
   readonly programs: Readonly<Record<string, number>>;
+  /** First byte behind the programs. */
+  readonly programsEnd: number;
   /** First byte behind it all. */
   readonly end: number;
 }
@@ -48,10 +50,11 @@ export function placePlan(plan: Plan, base: number): ArenaLayout {
   const programs = Object.fromEntries(
     Object.entries(plan.programs).map(([name, program]) => [name, take(4 * programWords(program))]),
   );
+  const programsEnd = end;
   const slots = new Map(
     plan.slots.map((slot) => [slot.id, { address: take(slot.elements * elementBytes[slot.type]), slot }]),
   );
-  return { slots, programs, end };
+  return { slots, programs, programsEnd, end };
 }
 
 function programWords(program: Program): number {

@@ -91,6 +91,9 @@ export function createCpuBackend(options: CpuOptions = {}): Backend {
   };
 }
 
+/** Bytes below which nobody asks what the system has left: that takes a tenth of a millisecond, and a search compiles thousands of small plans. */
+const unasked = 2 ** 24;
+
 /** Allocates the arena of a plan, if there is room for it. */
 function prepareMachine(
   plan: Plan,
@@ -102,7 +105,8 @@ function prepareMachine(
   const bytes = placePlan(plan, 0).end;
   const scratch = scratchBytes(plan);
   const needed = reservedBytes(kernels, threads, scratch) + bytes;
-  const available = Math.min(options.memoryLimit ?? availableMemory(), addressLimit);
+  const limit = options.memoryLimit ?? (needed < unasked ? unasked : availableMemory());
+  const available = Math.min(limit, addressLimit);
   if (needed > available) throw new OutOfMemoryError(needed, available);
   try {
     return createMachine({ kernels, threads, bytes, scratch, worker, native, patience });

@@ -25,12 +25,18 @@ export interface ExecutableOptions {
   readonly onDispose: () => void;
 }
 
+/** The programs of plans as they were encoded: a search compiles the same plan fold by fold. */
+const encodedPlans = new WeakMap<Plan, Pick<ExecutableOptions, 'kernels' | 'native'> & EncodedAt>();
+
+interface EncodedAt {
+  readonly base: number;
+  readonly bytes: Uint8Array;
+}
+
 /** Encodes a plan into a machine that has room for it. The machine then belongs to the executable. */
 export function createExecutable(plan: Plan, machine: Machine, options: ExecutableOptions): Executable {
   const layout = placePlan(plan, machine.base);
-  for (const program of Object.values(plan.programs)) {
-    encodeProgram(program, layout, options.kernels, options.native, machine.buffer);
-  }
+  encode(plan, layout, machine, options);
   const views = new Map(
     Object.entries(plan.tensors).map(([name, place]) => [name, tensorView(layout, machine, place)]),
   );
@@ -110,6 +116,23 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
       options.onDispose();
     },
   };
+}
+
+/** Writes the programs of a plan, which come first in its layout. */
+function encode(
+  plan: Plan,
+  layout: ArenaLayout,
+  { base, buffer }: Machine,
+  { kernels, native }: ExecutableOptions,
+): void {
+  const known = encodedPlans.get(plan);
+  if (known?.base === base && known.kernels === kernels && known.native === native) {
+    new Uint8Array(buffer, base).set(known.bytes);
+    return;
+  }
+  for (const program of Object.values(plan.programs)) encodeProgram(program, layout, kernels, native, buffer);
+  const bytes = new Uint8Array(buffer, base, layout.programsEnd - base).slice();
+  encodedPlans.set(plan, { kernels, native, base, bytes });
 }
 
 function tensorView(layout: ArenaLayout, machine: Machine, place: TensorPlace): HostArray {
