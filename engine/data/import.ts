@@ -62,7 +62,8 @@ async function importTable(
   { options, settings, job }: ImportRequest,
   { head, reading, warnings }: TextFolder,
 ): Promise<string> {
-  const hash = (): Promise<string> => contentId(head.path, options, job);
+  const failed = new AbortController();
+  const hash = (): Promise<string> => contentId(head.path, options, job, failed.signal);
   if (await store.mayHave(head.name, head.size)) {
     job.stage('Checking');
     const known = await hash();
@@ -97,6 +98,10 @@ async function importTable(
     job.throwIfCancelled();
     await store.publish(workFolder, manifest, facts);
     return manifest.info.id;
+  } catch (error) {
+    // Nobody needs to know what a file that cannot be read would be called.
+    failed.abort();
+    throw error;
   } finally {
     await Promise.allSettled([hashing]);
     await rm(workFolder, { recursive: true, force: true });

@@ -279,13 +279,19 @@ export async function flush(path: string): Promise<void> {
 const hashBytes = 2 ** 19;
 
 /** The id of the dataset that a file makes when read with given options: a hash of both. */
-export async function contentId(path: string, options: ReadOptions, job: Job): Promise<string> {
+export async function contentId(
+  path: string,
+  options: ReadOptions,
+  job: Pick<Job, 'throwIfCancelled'>,
+  signal?: AbortSignal,
+): Promise<string> {
   const hash = createHash('sha256').update(`trainyard ${manifestVersion} ${canonicalOptions(options)}\n`);
   const file = await open(path, 'r');
   try {
     const buffer = new Uint8Array(hashBytes);
     for (;;) {
       job.throwIfCancelled();
+      signal?.throwIfAborted();
       const { bytesRead } = await file.read(buffer, 0, buffer.length, null);
       if (bytesRead === 0) break;
       hash.update(buffer.subarray(0, bytesRead));

@@ -1,7 +1,7 @@
 // A folder of .txt files, one sub-folder a class, as a table: the text and the class of each, and of files to be predicted their names. It is written as JSON lines into a
 // work folder and read like any other table.
 
-import { open, readFile } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DataWarning } from '../protocol/data.ts';
 import { InputError } from '../protocol/errors.ts';
@@ -121,7 +121,7 @@ const oddSigns = /[^\P{C}\t\n\r\f\v\p{Cf}\p{Cs}]|\uFFFD/gu;
 
 /** The text of a file; null where nothing but spaces is there, undefined where the file is left out. */
 async function textAt(root: string, file: string, notes: Notes): Promise<string | null | undefined> {
-  const bytes = await readFile(join(root, file)).catch((error: unknown) => {
+  const bytes = await beginningOf(join(root, file)).catch((error: unknown) => {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!unreadable.has(code)) throw error;
     return null;
@@ -137,6 +137,21 @@ async function textAt(root: string, file: string, notes: Notes): Promise<string 
   return plain.slice(0, mostCharacters).toWellFormed();
 }
 
+/** Bytes of as much of a text as is read: a character has four at most. */
+const mostBytes = 4 * (mostCharacters + 1);
+
+async function beginningOf(path: string): Promise<Uint8Array> {
+  const { size } = await stat(path);
+  if (size <= mostBytes) return readFile(path);
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(new Uint8Array(mostBytes), 0, mostBytes, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
 /** Links that lead nowhere or in circles, and what one may not read. */
 const unreadable = new Set(['ENOENT', 'ELOOP', 'EACCES', 'EPERM', 'EIO']);
 
@@ -145,7 +160,9 @@ function decoded(bytes: Uint8Array): { readonly plain: string; readonly odd: boo
   const wide = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
   try {
     const name = !wide ? 'utf-8' : bytes[0] === 0xff ? 'utf-16le' : 'utf-16be';
-    const plain = new TextDecoder(name, { fatal: true }).decode(bytes);
+    // A character at the end may have been cut off.
+    const stream = bytes.length === mostBytes;
+    const plain = new TextDecoder(name, { fatal: true }).decode(bytes, { stream });
     return wide && isOdd(plain) ? undefined : { plain, odd: false };
   } catch {
     const plain = new TextDecoder('windows-1252').decode(bytes);

@@ -55,8 +55,11 @@ async function openFile(file: string, handles: FileHandle[]): Promise<TensorSour
     throw unreadable(file, error);
   });
   handles.push(handle);
+  if (!(await handle.stat()).isFile()) {
+    throw new InputError('input.no_weights', `${path.basename(file)} is no file.`, 'Choose a safetensors file.');
+  }
   const source = await sourceOf(handle, path.basename(file));
-  refuseOtherFormats(source.name, await source.read(0, Math.min(source.size, 4)));
+  refuseOtherFormats(source.name, await source.read(0, Math.min(source.size, 16)));
   return openSafetensors(source);
 }
 
@@ -138,6 +141,15 @@ async function textOf(folder: string, name: string): Promise<string> {
 /** Formats that are taken for safetensors by their name alone. */
 function refuseOtherFormats(name: string, first: Uint8Array): void {
   const starts = (...bytes: number[]): boolean => bytes.every((byte, i) => first[i] === byte);
+  const words = new TextDecoder('latin1').decode(first);
+  if (words.startsWith('version https')) {
+    const hint = 'Fetch the file itself: git lfs pull.';
+    throw new InputError('input.no_weights', `${name} is a pointer of Git LFS, not the weights.`, hint);
+  }
+  if (/^\s*<(!doctype|html|\?xml)/i.test(words)) {
+    const hint = 'Download the weights themselves.';
+    throw new InputError('input.no_weights', `${name} is a page of the web, not the weights.`, hint);
+  }
   if (starts(0x50, 0x4b, 3, 4) || (first[0] === 0x80 && first[1] >= 2 && first[1] <= 5)) throw pickled(name);
   const other = starts(0x47, 0x47, 0x55, 0x46) ? 'GGUF' : starts(0x89, 0x48, 0x44, 0x46) ? 'HDF5' : null;
   if (other === null) return;

@@ -103,7 +103,9 @@ function namesIn({ shapes }: TensorSource, net: TextNet, tokens: number): TextNa
 /** Rows of the table of tokens. Throws InputError `input.tokenizer` where the tokenizer makes ids beyond them. */
 function vocabularyOf({ shapes, name }: TensorSource, net: TextNet, { prefix }: TextNames, tokens: number): number {
   const table = `${prefix}${net.family === 'gpt2' ? 'wte.weight' : 'embeddings.word_embeddings.weight'}`;
-  const rows = shapes.get(table)?.[0] ?? tokens;
+  // One of another rank is named with the other tensors that do not fit.
+  const shape = shapes.get(table);
+  const rows = shape?.length === 2 ? shape[0] : tokens;
   if (rows >= tokens) return rows;
   throw new InputError(
     'input.tokenizer',

@@ -53,7 +53,7 @@ const halves = Float32Array.from({ length: 2 ** 16 }, (_, half) => fromHalf(half
 /** Bytes read at a time. */
 const pieceBytes = 2 ** 22;
 
-/** Throws TrainyardError `data.safetensors` where the file is damaged. */
+/** Throws InputError `data.safetensors` where the file is damaged. */
 export async function openSafetensors(source: ByteSource): Promise<TensorSource> {
   const reading = { file: source.name, elementBytes };
   const length = safetensorsHeaderLength(await source.read(0, Math.min(8, source.size)), source.size, reading);

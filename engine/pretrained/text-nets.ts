@@ -33,6 +33,8 @@ export interface TextNet {
 }
 
 const size = z.int().min(1).max(10_000_000);
+/** The largest models have some hundred. */
+const blocks = z.int().min(1).max(1_000);
 const rate = z.number().min(0).max(1);
 const labels = {
   architectures: z.array(z.string()).nullish(),
@@ -44,7 +46,7 @@ const labels = {
 const bertSchema = z.looseObject({
   ...labels,
   hidden_size: size,
-  num_hidden_layers: size,
+  num_hidden_layers: blocks,
   num_attention_heads: size,
   intermediate_size: size,
   hidden_act: z.string(),
@@ -61,7 +63,7 @@ const bertSchema = z.looseObject({
 const distilSchema = z.looseObject({
   ...labels,
   dim: size,
-  n_layers: size,
+  n_layers: blocks,
   n_heads: size,
   hidden_dim: size,
   activation: z.string(),
@@ -74,7 +76,7 @@ const distilSchema = z.looseObject({
 const gptSchema = z.looseObject({
   ...labels,
   n_embd: size,
-  n_layer: size,
+  n_layer: blocks,
   n_head: size,
   n_inner: size.nullish(),
   n_positions: size,
@@ -119,6 +121,11 @@ function bertNet(config: z.infer<typeof bertSchema>, family: 'bert' | 'roberta')
   if (positions && positions !== 'absolute') throw unread(`Positions of the kind “${positions}” are not read.`);
   if (config.is_decoder) throw unread('A decoder (is_decoder), whose positions look back only, is not read.');
   const before = family === 'roberta' ? (config.pad_token_id ?? 1) + 1 : 0;
+  if (before < 0 || before >= config.max_position_embeddings) {
+    throw unusable(
+      `with pad_token_id ${before - 1} its ${config.max_position_embeddings} positions leave none to a text`,
+    );
+  }
   const dropout = config.hidden_dropout_prob;
   return {
     title: family === 'bert' ? 'BERT' : 'RoBERTa',
@@ -222,9 +229,13 @@ function checked<T extends z.ZodType>(schema: T, config: unknown): z.infer<T> {
   const result = schema.safeParse(config);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
-  throw new InputError(
+  throw unusable(`${issue.path.join('.') || 'the file'}: ${issue.message}`);
+}
+
+function unusable(what: string): InputError {
+  return new InputError(
     'input.config',
-    `config.json cannot be used: ${issue.path.join('.') || 'the file'}: ${issue.message}.`,
+    `config.json cannot be used: ${what}.`,
     'It has to be the one that save_pretrained wrote beside the weights.',
   );
 }

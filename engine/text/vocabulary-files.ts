@@ -35,9 +35,18 @@ type Settings = z.infer<typeof settingsSchema>;
 
 /** The tokenizer of a folder. Throws InputError `input.tokenizer` where a file is missing, damaged or not supported. */
 export function tokenizerFromFiles(files: TokenizerFiles): Tokenizer {
-  const settings = savedAs(settingsSchema, parsed('tokenizer_config.json', files['tokenizer_config.json'] ?? '{}'));
-  const added = savedAs(vocabularySchema, parsed('added_tokens.json', files['added_tokens.json'] ?? '{}'));
-  return new Pipeline(withSettings(fileOf(files, settings), settings, added));
+  const read = <T>(schema: z.ZodType<T>, name: 'tokenizer_config.json' | 'added_tokens.json'): T =>
+    savedAs(schema, parsed(name, files[name] ?? '{}'), `file ${name}`);
+  const settings = read(settingsSchema, 'tokenizer_config.json');
+  const added = read(vocabularySchema, 'added_tokens.json');
+  try {
+    return new Pipeline(withSettings(fileOf(files, settings), settings, added));
+  } catch (error) {
+    // Steps within steps without end.
+    if (!(error instanceof RangeError)) throw error;
+    const hint = 'Use another copy of it.';
+    throw new InputError('input.tokenizer', 'The steps of tokenizer.json are nested too deep.', hint, { cause: error });
+  }
 }
 
 function fileOf(files: TokenizerFiles, settings: Settings): unknown {

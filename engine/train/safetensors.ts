@@ -1,7 +1,7 @@
 // The safetensors file format (github.com/huggingface/safetensors): 8 bytes little-endian header length, a JSON header
 // (name → dtype, shape, data_offsets), then the data. Used for weights, checkpoints and exports; holds no code.
 
-import { TrainyardError } from '../protocol/errors.ts';
+import { InputError, TrainyardError } from '../protocol/errors.ts';
 import { ownValue } from '../protocol/own.ts';
 
 export interface SafeTensor {
@@ -178,8 +178,10 @@ function isCounts(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((count) => Number.isSafeInteger(count) && (count as number) >= 0);
 }
 
+/** A file of others is what a person has given. */
 function damaged(file: string, what: string): TrainyardError {
-  return new TrainyardError('data.safetensors', `${file} is damaged: ${what}.`, 'Use another copy of it.');
+  const Kind = file === ownFiles.file ? TrainyardError : InputError;
+  return new Kind('data.safetensors', `${file} is damaged: ${what}.`, 'Use another copy of it.');
 }
 
 /** JSON as ASCII bytes: everything else is escaped, so that bytes and characters are the same. */

@@ -8,6 +8,7 @@ import path from 'node:path';
 import test, { after } from 'node:test';
 import { openModel } from '../../engine/pretrained/find.node.ts';
 import { isModel } from '../../engine/pretrained/paths.node.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
 import { encodeText } from '../../engine/train/safetensors.ts';
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'trainyard-pretrained-'));
@@ -26,6 +27,7 @@ function fileOf(header: unknown, data: Uint8Array): Uint8Array {
 
 async function refused(where: string, code: string, message: RegExp): Promise<void> {
   await assert.rejects(openModel(where), (error: Error & { code: string }) => {
+    assert.ok(error instanceof InputError, error.message);
     assert.equal(error.code, code, error.message);
     assert.match(error.message, message);
     return true;
@@ -135,6 +137,12 @@ test('a folder without weights, with several parts, and other formats say so', a
   await refused(at('parts'), 'input.no_weights', /parts has 2 safetensors files/);
   await writeFile(at('llama.safetensors'), 'GGUF....');
   await refused(at('llama.safetensors'), 'input.no_weights', /llama\.safetensors is a GGUF file/);
+  await writeFile(at('lfs.safetensors'), 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 438\n');
+  await refused(at('lfs.safetensors'), 'input.no_weights', /lfs\.safetensors is a pointer of Git LFS/);
+  await writeFile(at('page.safetensors'), '<!DOCTYPE html><html></html>');
+  await refused(at('page.safetensors'), 'input.no_weights', /page\.safetensors is a page of the web/);
+  await mkdir(at('within', 'model.safetensors'), { recursive: true });
+  await refused(at('within'), 'input.no_weights', /model\.safetensors is no file/);
 });
 
 test('a model in several files is read by its index; what that leads to and is not there is said', async () => {

@@ -261,6 +261,20 @@ test('a damaged config, missing tensors and a tokenizer that does not fit are na
     'input.tokenizer',
     /it makes \d+ tokens, and .*word_embeddings\.weight of model\.safetensors has 1\d\d rows/,
   );
+  const flat = { ...bert, tensors: { ...bert.tensors, 'bert.embeddings.word_embeddings.weight': [3] } };
+  await refused(read(folderOf(flat)), 'input.weights', /word_embeddings\.weight is \[3\], the model needs \[\d+, 16\]/);
+  await refused(read(folderOf(changed(bert, { num_hidden_layers: 100_000 }))), 'input.config', /num_hidden_layers: /);
+  for (const pad of [-5, 500]) {
+    const named = new RegExp(`with pad_token_id ${pad} its \\d+ positions leave none`);
+    await refused(read(folderOf(changed(models.roberta, { pad_token_id: pad }))), 'input.config', named);
+  }
+  const beside = { ...files, 'tokenizer_config.json': 'null' };
+  await refused(read(beside), 'input.tokenizer', /The file tokenizer_config\.json cannot be read: /);
+  const [open, close] = ['{"type":"Sequence","normalizers":[', ']}'];
+  const nested = `${open.repeat(20_000)}{"type":"Lowercase"}${close.repeat(20_000)}`;
+  const tokenizer = JSON.stringify({ ...(goldenTexts.tokenizers[bert.tokenizer] as object), normalizer: null });
+  const deep = tokenizer.replace('"normalizer":null', `"normalizer":${nested}`);
+  await refused(read({ ...files, 'tokenizer.json': deep }), 'input.tokenizer', /nested too deep/);
   const { 'tokenizer.json': _, ...without } = files;
   await refused(read(without), 'input.tokenizer', /There is no tokenizer here/);
 });

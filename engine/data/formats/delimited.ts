@@ -5,12 +5,12 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
-import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
+import type { ReadOptions } from '../../protocol/data.ts';
 import { contentHint, readHead } from '../files.ts';
 import { rewriteTable } from './careful.ts';
 import type { Rewritten } from './careful.ts';
 import { sniffDialect } from './dialect.ts';
-import { decodeHead, encodingTitles, sniffEncoding, transcode } from './encoding.ts';
+import { decodeHead, encodingTitles, guessWarning, sniffEncoding, transcode } from './encoding.ts';
 import type { TextEncoding } from './encoding.ts';
 import { headBytes } from './format.ts';
 import type { DatasetFormat, OpenRequest, SourceCheck, TableSource } from './format.ts';
@@ -143,11 +143,6 @@ async function openOtherwise(request: OpenRequest): Promise<TableSource> {
   const { isUtf8 } = await takeCensus(request.head.path, request.job);
   return isUtf8 ? openMended(request) : openDelimited(request, 'latin-1');
 }
-
-const guessWarning: DataWarning = {
-  code: 'encoding_guess',
-  message: `The encoding is a guess: the text is not UTF-8, and does not look like ${encodingTitles['windows-1252']}, as which it is read. If words come out wrong, save the file as UTF-8 and import that.`,
-};
 
 /** Lone carriage returns, or line ends of two kinds. */
 function hasOddLineEnds(text: string): boolean {

@@ -3,7 +3,7 @@
 
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { ReadOptions } from '../../protocol/data.ts';
+import type { DataWarning, ReadOptions } from '../../protocol/data.ts';
 import type { Job } from '../jobs.ts';
 import { isUtf32, Utf8Census } from './utf8.ts';
 
@@ -15,6 +15,12 @@ export const encodingTitles: Readonly<Record<TextEncoding, string>> = {
   'utf-16le': 'UTF-16 (little endian)',
   'utf-16be': 'UTF-16 (big endian)',
   'windows-1252': 'Latin-1 (Windows-1252)',
+};
+
+/** What is said where the bytes do not look like what they are read as. */
+export const guessWarning: DataWarning = {
+  code: 'encoding_guess',
+  message: `The encoding is a guess: the text is not UTF-8, and does not look like ${encodingTitles['windows-1252']}, as which it is read. If words come out wrong, save the file as UTF-8 and import that.`,
 };
 
 /** Finds the encoding of a file from its first bytes; null = not text. UTF-8 may have a few other bytes in it. */

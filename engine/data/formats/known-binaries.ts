@@ -32,6 +32,11 @@ const known: readonly KnownBinary[] = [
     title: 'a Feather file of version 1',
     hint: 'Write it again as Feather 2 or Parquet.',
   },
+  {
+    bytes: [...any, null, 0, 0, 0, 0x7b, 0x22],
+    title: 'a safetensors file, weights of a model',
+    hint: 'Read it with import-model, or begin a run with it: train DATA --from it.',
+  },
   { bytes: [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59], title: 'a NumPy array', hint: convert },
   { bytes: [0x89, 0x50, 0x4e, 0x47], title: 'a PNG picture', hint: picture },
   { bytes: [0xff, 0xd8, 0xff], title: 'a JPEG picture', hint: picture },

@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
 import type { DataWarning } from '../../protocol/data.ts';
 import { quoteText } from '../sql.ts';
-import { decodeHead, encodingTitles, sniffEncoding } from './encoding.ts';
+import { decodeHead, encodingTitles, guessWarning, sniffEncoding } from './encoding.ts';
 import type { DatasetFormat, FileHead } from './format.ts';
 import { typedSource } from './typed.ts';
+import { looksForeign } from './utf8.ts';
 
 /** Lines looked at to tell a text from a table. */
 const sampleLines = 400;
@@ -44,7 +45,9 @@ export const plainText: DatasetFormat = {
     const table = `read_json(${quoteText(path)}, ${settings})`;
     const source = await typedSource(await connection, table, { format: 'text', encoding: encodingTitles[encoding] });
     const columns = source.columns.map((column) => ({ ...column, passages: true as const }));
-    return { ...source, columns, warnings: [...source.warnings, ...unreadable(text, head)] };
+    const guessed = encoding === 'windows-1252' && options.encoding === undefined && looksForeign(head.bytes);
+    const warnings = [...(guessed ? [guessWarning] : []), ...source.warnings, ...unreadable(text, head)];
+    return { ...source, columns, warnings };
   },
 };
 
@@ -57,7 +60,7 @@ export function isProse(text: string): boolean {
     .split(/\r\n?|\n/, sampleLines)
     .slice(0, -1)
     .filter((line) => line.trim() !== '');
-  if (lines.length < 3) return false;
+  if (lines.length < 3) return isOneParagraph(text);
   const sample = lines.join('');
   const letters = sample.match(/\p{L}/gu)?.length ?? 0;
   const signs = sample.match(/\S/gu)?.length ?? 0;
@@ -69,6 +72,18 @@ export function isProse(text: string): boolean {
     const [first] = counts;
     return !(first > 0 && counts.filter((count) => count === first).length > 0.6 * counts.length);
   });
+}
+
+/** Words at least of a text without lines. */
+const fewestWords = 200;
+
+/** Whether it is words on end, as a corpus on a single line is: no marks of a table among them, and few commas. */
+function isOneParagraph(text: string): boolean {
+  const words = text.match(/\S+/g) ?? [];
+  if (words.length < fewestWords || /[\t;|]/.test(text)) return false;
+  const count = (wanted: RegExp): number => text.match(wanted)?.length ?? 0;
+  const signs = words.reduce((sum, { length }) => sum + length, 0);
+  return signs < 20 * words.length && count(/\p{L}/gu) >= 0.6 * signs && count(/,/g) < 0.25 * words.length;
 }
 
 function passages(text: string): readonly string[] {

@@ -3,7 +3,7 @@
 import type { DataWarning, DatasetInfo, LeftOutColumn } from '../../protocol/data.ts';
 import type { ErrorCode } from '../../protocol/errors.ts';
 import { leftOutColumns, leftOutText } from '../../protocol/use.ts';
-import { show } from './typing.ts';
+import { short, show } from './typing.ts';
 
 export interface Obstacle {
   readonly code: Extract<ErrorCode, `input.${string}`>;
@@ -41,7 +41,7 @@ export function obstacleOf({
   if (task === 'classification' && classes.length < 2) {
     return {
       code: 'input.one_class',
-      message: `The target "${name}" has one class only: ${classes[0]?.name ?? 'none'}.`,
+      message: `The target "${name}" has one class only: ${short(classes[0]?.name ?? 'none')}.`,
       hint: 'Two or more classes are needed: add rows of another class, or choose another target column.',
     };
   }

@@ -1,14 +1,14 @@
 // Input that cannot be used: one error that says what, where and what to do, exit code 2, and nothing left behind.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'node:test';
 import { explain } from '../../../engine/data/failures.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { DatasetSettings } from '../../../engine/protocol/data.ts';
-import { makeService, messy, temporaryFolder, writeTable } from './helpers.ts';
+import { importFile, makeService, messy, temporaryFolder, writeTable } from './helpers.ts';
 
 /** Names in the folder of datasets, finished or not. */
 function datasetFolders(home: string): string[] {
@@ -52,6 +52,24 @@ for (const content of ['', ' \n\n']) {
     });
   });
 }
+
+test('of a large file that is no table its beginning is read, not all of it', async (context) => {
+  const path = join(temporaryFolder(context), 'zeros.csv');
+  writeFileSync(path, '');
+  truncateSync(path, 8 * 2 ** 30);
+  const service = makeService(context);
+  const before = process.cpuUsage();
+  await assert.rejects(service.import({ job: 'import', path }), { code: 'input.binary' });
+  const { user, system } = process.cpuUsage(before);
+  assert.ok(user + system < 2e6, `${(user + system) / 1e6} s of the processor`);
+  assert.deepEqual(datasetFolders(service.home), []);
+});
+
+test('a value that goes on and on is not written out where it is the only class', async (context) => {
+  const { info } = await importFile(context, writeTable(context, 'line.csv', 'x'.repeat(100_000)), { header: false });
+  const [{ message }] = info.warnings;
+  assert.match(message, /has one class only: x{20,60}…/);
+});
 
 const zeros = '\0\0\0\0';
 const pictures = {

@@ -1,7 +1,7 @@
 // Folders of .txt files, one a class, as tables: odd encodings, empty and very long texts, folders of splits; and files to be predicted.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { allRows, codes, columnOf, importFile, makeService, temporaryFolder } from './helpers.ts';
@@ -19,6 +19,28 @@ const letters = (kind: string, count: number): Readonly<Record<string, string>> 
   Object.fromEntries(
     Array.from({ length: count }, (_, at) => [`${kind}/${at}.txt`, `The ${kind} letter\nof day ${at}, "quoted", {`]),
   );
+
+test('of a file of gigabytes its beginning is read, whatever a character has been cut at its end', async (context) => {
+  const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from('x😀'.repeat(900_000), 'utf16le')]);
+  const path = folder(context, {
+    ...letters('ham', 12),
+    ...letters('spam', 12),
+    'ham/wide.txt': wide,
+    'spam/long.txt': 'é日'.repeat(1_000_000),
+  });
+  writeFileSync(join(path, 'spam', 'zeros.txt'), '');
+  truncateSync(join(path, 'spam', 'zeros.txt'), 3 * 2 ** 30);
+  const { service, info } = await importFile(context, path);
+  const said = info.warnings.map(({ message }) => message).join('\n');
+  assert.match(
+    said,
+    /^2 files are longer than 1,000,000 characters and cut there: ham\/wide\.txt, spam\/long\.txt\.$/m,
+  );
+  assert.match(said, /^1 file holds no text and counts as missing: spam\/zeros\.txt\.$/m);
+  assert.doesNotMatch(said, /Windows-1252/);
+  const texts = (await allRows(service, info)).map(([text]) => String(text));
+  assert.ok(texts.some((text) => text.startsWith('x😀x')) && texts.some((text) => text.startsWith('é日é')));
+});
 
 test('one sub-folder a class; what is odd of a file is said', async (context) => {
   const path = folder(context, {

@@ -11,7 +11,7 @@ import { leftOutColumns, textColumns } from '../../../engine/protocol/use.ts';
 import { packedWidth, packText, unpackText } from '../../../engine/text/packed.ts';
 import { textCodes } from '../../../engine/text/tokenizer.ts';
 import { tokenizerOf } from '../../../engine/text/tokenizers.ts';
-import { codes, importFile, writeTable, type TestService } from './helpers.ts';
+import { columnOf, codes, importFile, writeTable, type TestService } from './helpers.ts';
 
 const rows = 100;
 const wordOf = (row: number): string => `only${row}`;
@@ -222,4 +222,22 @@ test('a text whose sentences happen to have as many words each is no table; line
   const cells = Array.from({ length: 40 }, (_, at) => line(at)).join('\n');
   const table = await importFile(context, writeTable(context, 'cells.txt', cells));
   assert.notEqual(table.info.columns[0]?.name, 'text');
+});
+
+test('a corpus on a single line is a text; one whose bytes look like no Latin-1 says that its encoding is a guess', async (context) => {
+  const corpus = Array.from({ length: 900 }, (_, i) => ['the', 'yard', 'engine', 'moves'][(i * 7) % 4]).join(' ');
+  const { info } = await importFile(context, writeTable(context, 'corpus.txt', corpus));
+  assert.deepEqual([info.task, info.rows, columnOf(info, 'text').type], ['language', 1, 'text']);
+  for (const other of ['a,b,c\n1,2,3\n', 'word '.repeat(100), `${'name;'.repeat(300)}\n`]) {
+    const path = writeTable(context, 'table.txt', other);
+    const made = await importFile(context, path).catch((error: { code: string }) => error.code);
+    assert.ok(typeof made === 'string' || made.info.task !== 'language', other.slice(0, 20));
+  }
+  const lines = Array.from({ length: 40 }, (_, i) => `The yard \xcf\xf0\xe8\xe2\xe5\xf2 \xec\xe8\xf0 is number ${i}.`);
+  const foreign = await importFile(
+    context,
+    writeTable(context, 'foreign.txt', Buffer.from(lines.join('\n'), 'latin1')),
+  );
+  assert.equal(foreign.info.task, 'language');
+  assert.ok(foreign.info.warnings.some(({ code }) => code === 'encoding_guess'));
 });
