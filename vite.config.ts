@@ -36,6 +36,7 @@ export default defineConfig(({ mode }) => {
         store: 'electron/hosts/store.ts',
         // The command line of the installed app, which its main process runs.
         command: 'electron/cli/program.ts',
+        trainer: 'electron/cli/trainer.ts',
         'stand-in': 'electron/hosts/stand-in.ts',
       });
     case 'tests':

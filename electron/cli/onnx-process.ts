@@ -1,12 +1,10 @@
 // Starts the process that runs exported models, for the command line.
 
-import { fork } from 'node:child_process';
 import type { HostProcess } from '../../engine/protocol/command-line.ts';
 import type { OnnxService } from '../../engine/protocol/exports.ts';
-import { processPort } from '../../engine/protocol/port.node.ts';
-import { whenReady } from '../../engine/protocol/port.ready.ts';
 import { connect } from '../../engine/protocol/rpc.ts';
 import type { OnnxHost } from '../../engine/runs/export.ts';
+import { startNodeProcess } from './node-process.ts';
 
 const peer = 'the process that runs exported models';
 
@@ -18,17 +16,4 @@ export async function startOnnx(start: () => HostProcess = startNode): Promise<O
   return { service, kill };
 }
 
-function startNode(): HostProcess {
-  const child = fork(new URL('../hosts/onnx.ts', import.meta.url), [], {
-    execArgv: process.execArgv,
-    serialization: 'advanced',
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-  const port = processPort(child);
-  return {
-    port,
-    ready: whenReady(port, peer),
-    ended: new Promise((resolve) => child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? code}`))),
-    kill: () => void child.kill('SIGKILL'),
-  };
-}
+const startNode = (): HostProcess => startNodeProcess(new URL('../hosts/onnx.ts', import.meta.url), [], peer);

@@ -1,23 +1,38 @@
-// The run manager of the command line: runs train in its own process.
+// The run manager of the command line: a run trains in its own process; those of the queue in one each, several at once.
 
+import { availableMemory } from '../../engine/backends/cpu/describe.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import { refuseTraining } from '../../engine/history/measuring.ts';
 import { processOwner } from '../../engine/history/owner.ts';
-import { createRunManager, type RunManager } from '../../engine/runs/manager.ts';
-import { inProcessHosts } from './hosts.ts';
+import { createRunManager, type RunManager, type RunManagerOptions } from '../../engine/runs/manager.ts';
+import type { Machine } from '../../engine/runs/turns.ts';
+import { usableCores } from '../../engine/system/cores.ts';
+import { inProcessHosts, processHosts } from './hosts.ts';
 import type { Services } from './services.ts';
+
+/** What runs may share here. */
+export const machineOfRuns = (): Machine => ({ cores: usableCores(), available: availableMemory });
 
 /** `cancelPreparing`: ends what prepares data for a run that is not there yet. */
 export async function managerOf(
   services: Services,
-  { worksOffQueue = false }: { readonly worksOffQueue?: boolean } = {},
 ): Promise<{ readonly manager: RunManager; cancelPreparing(): void }> {
-  const store = await services.store;
   const data = cancellable(services.data);
-  const refuse = (): void => refuseTraining(services.home);
-  const hosts = inProcessHosts(data);
-  const manager = createRunManager({ store, data, hosts, owner: processOwner(), refuse, worksOffQueue });
+  const manager = createRunManager({ ...(await partsOf(services)), data, hosts: inProcessHosts(data) });
   return { manager, cancelPreparing: data.cancelAll };
+}
+
+/** One that works the queue off. `atOnce`: so many runs at a time, whatever the history says of it. */
+export async function queueManagerOf(services: Services, atOnce?: number): Promise<RunManager> {
+  const { data, home, startTrainer: start } = services;
+  const hosts = processHosts({ home, rows: data, start });
+  const parts = await partsOf(services);
+  return createRunManager({ ...parts, data, hosts, worksOffQueue: true, machine: machineOfRuns(), atOnce });
+}
+
+async function partsOf(services: Services): Promise<Pick<RunManagerOptions, 'store' | 'owner' | 'refuse'>> {
+  const refuse = (): void => refuseTraining(services.home);
+  return { store: await services.store, owner: processOwner(), refuse };
 }
 
 /** The data service, with a way to cancel what prepares data for a run that is not there yet. */

@@ -31,6 +31,11 @@ export class Services {
     return startOnnx(this.#surroundings.startOnnx);
   }
 
+  /** Starts the process of a run where this program is no Node. */
+  get startTrainer(): CommandSurroundings['startTrainer'] {
+    return this.#surroundings.startTrainer;
+  }
+
   get data(): DataService {
     this.#data ??= lazyService(async () => {
       const { createDataService } = await loadPart(import('../../engine/data/service.ts'));

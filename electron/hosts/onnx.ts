@@ -5,19 +5,16 @@ import { certificateText, certify } from '../../engine/export/certificate.ts';
 import { proofFiles } from '../../engine/export/proof.ts';
 import type { ModelInput, OnnxService } from '../../engine/protocol/exports.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
-import { parentPort } from '../../engine/protocol/port.electron.ts';
-import type { ElectronParentPort } from '../../engine/protocol/port.electron.ts';
-import { processPort } from '../../engine/protocol/port.node.ts';
 import { announceReady } from '../../engine/protocol/port.ready.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { openOnnxruntime } from './onnx-program.ts';
 import { serve } from '../../engine/protocol/rpc.ts';
+import { portOfParent } from './parent.ts';
 import { reportOwnFailures } from './uncaught.ts';
 import type { InferenceSession, Tensor } from 'onnxruntime-web/wasm';
 
 reportOwnFailures('model check');
-const electron = (process as { readonly parentPort?: ElectronParentPort }).parentPort;
-const port = electron ? parentPort(electron) : processPort(process);
+const port = portOfParent();
 
 serve<OnnxService>(port, {
   async certify({ name, check }) {

@@ -8,24 +8,18 @@ import { paced } from '../../engine/history/keeping.ts';
 import { repairHome } from '../../engine/history/repair.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
-import { parentPort } from '../../engine/protocol/port.electron.ts';
-import type { ElectronParentPort } from '../../engine/protocol/port.electron.ts';
-import { processPort } from '../../engine/protocol/port.node.ts';
 import { announceFailure, announceReady } from '../../engine/protocol/port.ready.ts';
 import { serve } from '../../engine/protocol/rpc.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import type { JobProgress, RestoreService } from '../../engine/protocol/keeping.ts';
 import type { RepairService, StoreService } from '../../engine/protocol/store.ts';
+import { leaveSignals, portOfParent } from './parent.ts';
 import { reportOwnFailures } from './uncaught.ts';
 
 reportOwnFailures('store');
-const electron = (process as { readonly parentPort?: ElectronParentPort }).parentPort;
-const port = electron ? parentPort(electron) : processPort(process);
-
-// Ctrl-C and a system that shuts down signal every process of the group. The parent decides what happens then, and needs
-// the store to keep the last checkpoint; when it has gone, so does this process. Electron ends its own with SIGTERM.
-const parentsBusiness = electron ? (['SIGINT', 'SIGHUP'] as const) : (['SIGINT', 'SIGHUP', 'SIGTERM'] as const);
-for (const signal of parentsBusiness) process.on(signal, () => undefined);
+const port = portOfParent();
+// The parent needs the store to keep the last checkpoint; when it has gone, so does this process.
+leaveSignals();
 
 const begunWithOption = '--history=';
 

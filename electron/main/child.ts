@@ -9,6 +9,7 @@ import { utilityProcessPort } from '../../engine/protocol/port.electron.ts';
 import { processPort } from '../../engine/protocol/port.node.ts';
 import type { LinkKind } from '../../engine/protocol/hosts.ts';
 import { whenReady } from '../../engine/protocol/port.ready.ts';
+import { endingOf } from '../../engine/system/ended.ts';
 import { hasNodeApi, plainNode } from './plain-node.ts';
 import { forkStandIn, wantsStandIns, type UtilityLike } from './stand-in.ts';
 
@@ -136,12 +137,4 @@ function tellFailures(child: UtilityLike, { name, failed }: ChildOptions, own: O
   child.once('exit', (code) => {
     if (!own.asked && code !== 1) failed?.(name, endingOf(code));
   });
-}
-
-/** Why a process ended, in words. */
-export function endingOf(code: number | null, signal: NodeJS.Signals | null = null): string {
-  if (signal !== null) return `it was ended by ${signal}`;
-  if (code === null || code === 0) return 'it ended by itself';
-  const killed = code === 9 || code === 15 || code > 128 || code < 0;
-  return killed ? `it was killed or ran out of memory, code ${code}` : `it failed with code ${code}`;
 }

@@ -33,6 +33,7 @@ export async function runCommand(args: readonly string[]): Promise<void> {
   const code = await runCommandLine(args, {
     startStore: (all) => startStore({ name: 'store', file: file('store'), args: all, quiet: true }),
     startOnnx: () => startUtilityProcess({ name: 'model check', file: file('onnx'), args: [], quiet: true }),
+    startTrainer: (all) => startUtilityProcess({ name: 'training', file: file('trainer'), args: all, quiet: true }),
   });
   fs.rmSync(profile, { recursive: true, force: true });
   app.exit(code);

@@ -19,6 +19,8 @@ export interface CommandSurroundings {
   startStore?(args: readonly string[]): HostProcess;
   /** Starts the process that runs exported models: electron/hosts/onnx.ts. */
   startOnnx?(): HostProcess;
+  /** Starts the process of one run: electron/cli/trainer.ts with these arguments. */
+  startTrainer?(args: readonly string[]): HostProcess;
 }
 
 /** Runs one command to its end; resolves with its exit code when all it wrote has gone out. */

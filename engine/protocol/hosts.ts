@@ -100,7 +100,7 @@ export interface KeptMember {
   >;
 }
 
-/** A process that trains one run: CPU utility process, GPU window or the command line itself. */
+/** A process that trains one run: CPU utility process, GPU window, the command line itself or one that it starts for the run. */
 export interface TrainerHost {
   /** Resolves when the run has ended, with its result; rejects when it failed. */
   train(job: RunJob): Promise<RunResult>;

@@ -67,7 +67,7 @@ export const queuePausedKey = 'queue.paused';
 
 /** The setting of the history that says how many runs train at a time; absent: by itself, as cores and memory allow. */
 export const atOnceKey = 'queue.at-once';
-const mostAtOnce = 64;
+export const mostAtOnce = 64;
 
 /** null: by itself, whatever else stands there. */
 export function atOnceOf(value: unknown): number | null {

@@ -134,8 +134,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     await entry.attempt.stop(now);
     if (!entry.begun) entry.begin();
   };
-  const { worksOffQueue = false, machine } = options;
-  const turns = new Turns({ store, machine, worksOffQueue, mayTrain, stop: stopEntry });
+  const { worksOffQueue = false, machine, atOnce } = options;
+  const turns = new Turns({ store, machine, atOnce, worksOffQueue, mayTrain, stop: stopEntry });
   const { entries } = turns;
 
   const enqueue = (record: RunRecord, prepared: PreparedData | null, preparing = 0): void => {

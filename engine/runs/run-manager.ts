@@ -25,6 +25,8 @@ export interface RunManagerOptions {
   readonly worksOffQueue?: boolean;
   /** Lets several runs train at once where cores and memory allow. Absent: one on each device. */
   readonly machine?: Machine;
+  /** So many train at a time; absent: as the setting of the history has it. */
+  readonly atOnce?: number;
   /** Measures energy; default: the processor's own meter. */
   readonly meter?: EnergyMeter;
   /** How long a host may take to stop before it is ended; default one minute. */

@@ -33,6 +33,8 @@ export interface Entry {
 export interface TurnsOptions {
   readonly store: Pick<StoreService, 'runs' | 'run' | 'updateRun' | 'getSetting' | 'setSetting'>;
   readonly machine?: Machine;
+  /** So many train at a time; absent: as the setting of the history has it. */
+  readonly atOnce?: number;
   readonly worksOffQueue: boolean;
   /** Whether anything may begin at all. */
   readonly mayTrain: () => boolean;
@@ -65,7 +67,7 @@ export class Turns {
       // Where the history cannot be read it is asked again within a second.
       const [order, atOnce] = await Promise.all([
         mayBegin(options.store, () => this.#waiting()),
-        options.machine ? readAtOnce(options.store) : null,
+        this.#readAtOnce(),
       ]).catch(() => [[], null] as const);
       this.#begin(order, atOnce);
     });
@@ -98,8 +100,8 @@ export class Turns {
 
   /** Whether a run that is asked for now begins at once, as far as those go that train, or wait before it. */
   async isFree(claim: Claim): Promise<boolean> {
-    const { machine, store, mayTrain } = this.#options;
-    const atOnce = machine ? await readAtOnce(store) : null;
+    const { mayTrain } = this.#options;
+    const atOnce = await this.#readAtOnce();
     const before = this.#waiting().flatMap((entry) => (entry.within ? [] : [entry.claim]));
     const chosen = turns(this.#room(atOnce), this.#going(), [...before, claim]);
     return mayTrain() && chosen.some(({ run }) => run === claim.run);
@@ -143,6 +145,11 @@ export class Turns {
     entry.threads = threads;
     if (threads > 0) entry.claim = { ...entry.claim, threads };
     entry.begin();
+  }
+
+  async #readAtOnce(): Promise<number | null> {
+    const { machine, atOnce, store } = this.#options;
+    return machine ? (atOnce ?? readAtOnce(store)) : null;
   }
 
   #room(atOnce: number | null): Room {

@@ -1,12 +1,13 @@
 // The command line inside the installed app: run by the app's own program, by an ordinary account, with exit codes, pipes and
 // Ctrl-C as the one in a checkout has them. The development Electron has no headless platform: it gets the tests' screen.
 
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { install, sessionOf, type Installation } from './installed.ts';
+import { install, processesOf, sessionOf, type Installation } from './installed.ts';
 import { expect, test } from './launch.ts';
 import { writeTable } from './scene.ts';
+import { openOf } from '../support/processes.ts';
 
 test.skip(process.platform !== 'linux', 'the packaged app is tested on Linux');
 
@@ -28,7 +29,10 @@ interface Done {
 }
 
 /** A command at work, in a process group of its own as a terminal makes it. */
-function begin(installation: Installation, ...args: readonly string[]): { child: ChildProcess; done: Promise<Done> } {
+function begin(
+  installation: Installation,
+  ...args: readonly string[]
+): { child: ChildProcess; done: Promise<Done>; written: () => string } {
   const program = path.join(path.dirname(installation.program), 'bin', 'trainyard');
   const env = sessionOf(installation);
   const child = spawn(program, args, { ...installation.account, env, cwd: installation.home, detached: true });
@@ -36,11 +40,23 @@ function begin(installation: Installation, ...args: readonly string[]): { child:
   child.stdout.on('data', (text: Buffer) => (stdout += text.toString()));
   child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
   const done = new Promise<Done>((resolve) => child.once('close', (code) => resolve({ code, stdout, stderr })));
-  return { child, done };
+  return { child, done, written: () => stdout };
 }
 
 const run = (installation: Installation, ...args: readonly string[]): Promise<Done> =>
   begin(installation, ...args).done;
+
+const last = (stdout: string): Record<string, unknown> =>
+  JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
+
+const noneIsLeft = ({ program }: Installation): Promise<unknown> =>
+  expect.poll(() => processesOf(program).map(({ command }) => command)).toEqual([]);
+
+/** Processes that train: of the app's own the history's alone has a database open. */
+const training = ({ program }: Installation): readonly number[] =>
+  processesOf(program).flatMap(({ pid, command }) =>
+    command.includes('NodeService') && !openOf(pid).some((file) => file.includes('history.db')) ? [pid] : [],
+  );
 
 installed('it knows its version, and refuses in one line with the code of a checkout’s', async ({ installation }) => {
   expect(await run(installation, '--version')).toEqual({ code: 0, stdout: 'trainyard 0.1.0\n', stderr: '' });
@@ -99,8 +115,47 @@ installed('Ctrl-C stops a training that keeps its best weights, and no process s
   process.kill(-(child.pid ?? 0), 'SIGINT');
   const { code, stdout, stderr } = await done;
   expect(stdout, stderr).toContain('"event":"finished"');
-  const last = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Record<string, unknown>;
-  expect(last).toMatchObject({ event: 'finished', reason: 'stopped' });
+  expect(last(stdout)).toMatchObject({ event: 'finished', reason: 'stopped' });
   expect(code).toBe(0);
-  await expect.poll(() => spawnSync('pgrep', ['-f', installation.program], { encoding: 'utf8' }).stdout).toBe('');
+  await noneIsLeft(installation);
 });
+
+installed(
+  'the queue trains two runs at once, each in a process of its own: Ctrl-C keeps them, one that is killed fails alone, and none outlives the command',
+  async ({ installation }) => {
+    const table = path.basename(writeTable(installation.home, 400));
+    installation.give(path.join(installation.home, table));
+    const long = ['train', table, '--epochs', '1000000', '--patience', '0', '--threads', '1', '--queue', '--json'];
+    const queued = [await run(installation, ...long), await run(installation, ...long)].map(
+      ({ stdout }) => last(stdout).run,
+    );
+    const bothTrain = (work: ReturnType<typeof begin>): Promise<unknown> =>
+      expect
+        .poll(() => queued.every((each) => work.written().includes(`{"event":"started","run":${each}}`)))
+        .toBe(true);
+
+    const first = begin(installation, 'queue', 'run', '--json');
+    await bothTrain(first);
+    process.kill(-(first.child.pid ?? 0), 'SIGINT');
+    const { code, stdout, stderr } = await first.done;
+    expect(last(stdout), stderr).toEqual({ event: 'finished', waiting: 2 });
+    expect(code).toBe(0);
+    await noneIsLeft(installation);
+
+    const second = begin(installation, 'queue', 'run', '--json');
+    await bothTrain(second);
+    const [killed, ...others] = training(installation);
+    process.kill(killed, 'SIGKILL');
+    await expect.poll(second.written).toContain('"event":"ended"');
+    const { run: failed, error } = last(second.written());
+    expect((error as Error).message).toMatch(/^The process that trained this run is gone: /);
+    expect([others.length, training(installation)]).toEqual([1, others]);
+
+    second.child.kill('SIGKILL');
+    await noneIsLeft(installation);
+    for (const each of queued) {
+      const shown = last((await run(installation, 'show', String(each), '--json')).stdout);
+      expect(shown).toMatchObject({ state: each === failed ? 'failed' : 'interrupted', hasCheckpoint: true });
+    }
+  },
+);

@@ -28,6 +28,8 @@ export interface Finished {
 export interface Running {
   readonly child: ChildProcess;
   readonly finished: Promise<Finished>;
+  /** Those so far. */
+  readonly events: readonly Record<string, unknown>[];
   /** The first event of this name; rejects if the command ends without it. */
   readonly event: (name: string) => Promise<Record<string, unknown>>;
 }
@@ -76,6 +78,7 @@ export function startTrainyard(
   return {
     child,
     finished,
+    events,
     event: (name) =>
       new Promise((resolve, reject) => {
         const known = events.find((event) => event.event === name);

@@ -2,7 +2,7 @@
 
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { Hold } from '../../../engine/protocol/queue.ts';
-import { doneByThen, inTurn, holdOf, placeOf } from '../../../engine/protocol/queue.ts';
+import { doneByThen, inTurn, holdOf, mostAtOnce, placeOf } from '../../../engine/protocol/queue.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import {
@@ -14,14 +14,12 @@ import {
   waitingRuns,
 } from '../../../engine/runs/queue.ts';
 import { about } from '../about.ts';
-import { availableMemory } from '../../../engine/backends/cpu/describe.ts';
 import { doneByText } from '../../../engine/protocol/deadline.ts';
 import { readQueuePlan } from '../../../engine/runs/queue-plan.ts';
-import { usableCores } from '../../../engine/system/cores.ts';
 import { numberOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { counted, formatBytes, formatNumber, formatTime } from '../output.ts';
 import { priorityOf, timeOf } from '../queue-options.ts';
-import { managerOf } from '../run-manager.ts';
+import { machineOfRuns, managerOf, queueManagerOf } from '../run-manager.ts';
 import { headline } from './runs.ts';
 import { wayOn } from './train.ts';
 
@@ -33,6 +31,11 @@ export const queue: Command = {
     before: { type: 'string', value: 'RUN', help: 'move: in front of this run' },
     priority: { type: 'string', value: 'high|normal|low', help: 'move: behind all of this priority' },
     by: { type: 'string', value: 'TIME', help: 'what is done by then, by the forecasts (default 7:00)' },
+    'at-once': {
+      type: 'string',
+      value: 'N',
+      help: 'run: so many train at a time (default: as in Settings, else as cores and memory allow)',
+    },
   },
   run: async (context) => {
     const [word, run, ...rest] = context.positionals;
@@ -68,8 +71,7 @@ async function list({ options, output, services }: CommandContext): Promise<void
   const rows = inTurn((await store.runs(query)).runs);
   // What holds a run back by itself: that the queue is paused is said once.
   const holds = rows.map((run) => holdOf(placeOf(run), { ...view, paused: false }, Date.now()));
-  const machine = { cores: usableCores(), available: availableMemory };
-  const plan = await readQueuePlan(store, machine, Date.now());
+  const plan = await readQueuePlan(store, machineOfRuns(), Date.now());
   const planned = new Map(plan.map((each) => [each.run, each]));
   const then = doneByThen(plan, by);
   output.event({ event: 'queue', paused: view.paused, waiting: rows.length });
@@ -167,41 +169,64 @@ function endText(run: RunRecord): string {
   return `Run ${run.id} (“${run.name}”) is ${run.state}${score}${run.error ? `: ${run.error.message} ${run.error.hint}${wayOn(run)}` : ''}`;
 }
 
-/** Trains what waits, one after the other, until nothing does that may begin. A signal stops it; what trained then stands first. */
+/** How far those are that train. */
+function barOf(going: ReadonlyMap<number, number>): readonly [number, string] {
+  const shares = [...going].map(([run, share]) => `run ${run} ${Math.floor(100 * share)} %`);
+  const sum = [...going.values()].reduce((all, share) => all + share, 0);
+  return [sum / going.size, going.size === 1 ? `run ${[...going.keys()][0]}` : shares.join(', ')];
+}
+
+/** Trains what waits, several at once where there is room, until nothing does that may begin. A signal stops it; what trained then stands first. */
 async function workOff(context: CommandContext): Promise<void> {
-  const { output, services, interruption } = context;
+  const { options, output, services, interruption } = context;
+  const atOnce = numberOption(options, 'at-once', { minimum: 1, maximum: mostAtOnce, whole: true });
   const store = await services.store;
-  const { manager } = await managerOf(services, { worksOffQueue: true });
+  const manager = await queueManagerOf(services, atOnce);
   let stopping = false;
+  let leaving: Promise<void> | null = null;
+  /** Once, whoever asks for it: a run that stands in the queue again is nobody's here. */
+  const leave = (): Promise<void> => (leaving ??= manager.stopAll({ queue: true }));
   const deafen = interruption.listen((again) => {
     stopping = true;
     if (again) for (const run of manager.active()) manager.stop({ run, now: true }).catch(() => undefined);
     else output.note('Stops; what has not ended waits in the queue, and goes on from where it is.');
-    void manager.stopAll({ queue: true });
+    leave().catch(() => undefined);
   });
+  const taken = new Set<number>();
+  const going = new Map<number, number>();
   const follow = async (run: number): Promise<void> => {
     const ended = await manager.finished({ run });
+    going.delete(run);
     if (stopping) return;
-    output.event({ event: 'ended', run, state: ended.state });
+    const { state, error } = ended;
+    output.event({ event: 'ended', run, state, ...(error ? { error } : {}) });
     output.line(endText(ended));
   };
-  manager.onReport(({ run, progress }) => output.bar(progress.step / Math.max(1, progress.steps), `run ${run}`));
-  const followed: Promise<void>[] = [];
+  manager.onReport(({ run, progress }) => {
+    // A cross-validation tells of its folds.
+    if (!taken.has(run)) return;
+    if (!going.has(run)) output.event({ event: 'started', run });
+    going.set(run, progress.step / Math.max(1, progress.steps));
+    output.bar(...barOf(going));
+  });
   const take = async (): Promise<void> => {
-    for (const run of await manager.adopt()) followed.push(follow(run).catch(() => undefined));
+    for (const run of await manager.adopt()) {
+      taken.add(run);
+      follow(run).catch(() => undefined);
+    }
   };
   try {
     for (await take(); !stopping && manager.active().length > 0; await take()) {
       if (manager.begun().length === 0 && (await isQueuePaused(store))) break;
       await new Promise((resolve) => setTimeout(resolve, checkMilliseconds));
     }
-    await manager.stopAll({ queue: true });
+    await leave();
     output.clearBar();
-    const left = (await waitingRuns(store)).length;
-    if (left > 0 && (await isQueuePaused(store)))
+    const waiting = (await waitingRuns(store)).length;
+    if (waiting > 0 && (await isQueuePaused(store)))
       output.note('The queue is paused: `trainyard queue resume` lets it go on.');
-    output.event({ event: 'finished', waiting: left });
-    output.line(left === 0 ? 'Nothing waits any more.' : `${counted(left, 'run')} left in the queue.`);
+    output.event({ event: 'finished', waiting });
+    output.line(waiting === 0 ? 'Nothing waits any more.' : `${counted(waiting, 'run')} left in the queue.`);
   } finally {
     deafen();
   }
