@@ -76,7 +76,13 @@ const targets = {
     command: ['scripts/notices.mjs'],
   },
   share: {
-    inputs: ['build/node', 'scripts/packages/share.mjs'],
+    inputs: [
+      'build/node',
+      'electron/icon.svg',
+      'electron-builder.yml',
+      'scripts/packages/share.mjs',
+      'scripts/packages/desktop.mjs',
+    ],
     needs: ['node'],
     command: ['scripts/packages/share.mjs'],
   },

@@ -20,6 +20,7 @@ import { openingsOf, type EvaluationSource } from '../../engine/runs/evaluate.ts
 import { evaluateRun } from './evaluations.ts';
 import { createAbout } from './about.ts';
 import type { CommandLinks } from './command-link.ts';
+import type { MenuEntries } from './menu-entry.ts';
 import { createChecks } from './checks.ts';
 import { createModels } from './models.ts';
 import { createTreeLooks } from './trees.ts';
@@ -59,7 +60,7 @@ export interface AppServiceParts {
   readonly paths: ChosenPaths;
   readonly licences: () => Promise<Licences>;
   readonly samples: Samples;
-  readonly commandLinks: CommandLinks;
+  readonly systemLinks: CommandLinks & MenuEntries;
   readonly dialogs: Dialogs;
   readonly onBattery?: () => boolean;
   readonly power?: Pick<Power, 'held' | 'tellBattery'>;
@@ -93,7 +94,7 @@ export function createAppService(parts: AppServiceParts): AppService {
     ...createLab({ ...parts, alone }),
     ...profiles,
     ...createAbout(parts),
-    ...parts.commandLinks,
+    ...parts.systemLinks,
     ...surroundings(parts),
     async cancel(request) {
       predictions.cancel(request.job);

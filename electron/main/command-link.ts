@@ -4,7 +4,7 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import type { AppService, CommandLink } from '../../engine/protocol/app.ts';
+import type { AppService, SystemLink } from '../../engine/protocol/app.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import {
   commandState,
@@ -20,7 +20,7 @@ export type CommandLinks = Pick<AppService, 'commandLink' | 'linkCommand' | 'unl
 
 /** What linking and unlinking need on one kind of system. */
 interface Hands {
-  look(): Promise<CommandLink>;
+  look(): Promise<SystemLink>;
   link(): Promise<void>;
   unlink(): Promise<void>;
 }
@@ -29,9 +29,9 @@ export function createCommandLink(surroundings: Surroundings): CommandLinks {
   const way = commandWay(surroundings);
   const hands =
     way.kind === 'variable' ? byVariable(way) : way.kind === 'impossible' ? null : byFile(way, surroundings);
-  const look = async (): Promise<CommandLink> =>
+  const look = async (): Promise<SystemLink> =>
     hands ? hands.look() : { state: 'impossible', at: null, can: null, note: way.kind === 'impossible' ? way.why : '' };
-  const change = async (wish: 'link' | 'unlink'): Promise<CommandLink> => {
+  const change = async (wish: 'link' | 'unlink'): Promise<SystemLink> => {
     const before = await look();
     if (hands === null || before.can !== wish) {
       if (before.state === (wish === 'link' ? 'linked' : 'absent')) return before;

@@ -2,7 +2,7 @@
 // at a disk. command-link.ts looks, and does it.
 
 import path from 'node:path';
-import type { CommandLink } from '../../engine/protocol/app.ts';
+import type { SystemLink } from '../../engine/protocol/app.ts';
 
 export interface Surroundings {
   readonly system: NodeJS.Platform;
@@ -78,7 +78,7 @@ export interface Standing {
 export function commandState(
   { folders }: { readonly folders: readonly string[] },
   { standing, folder, inPath }: { standing: readonly Standing[]; folder: string; inPath: readonly string[] },
-): CommandLink {
+): SystemLink {
   const file = (where: string): string => `${where}/trainyard`;
   const found = standing[0] as Standing | undefined;
   if (found?.whose === 'own') {

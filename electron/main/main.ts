@@ -14,6 +14,7 @@ import { createAppService } from './app-service.ts';
 import { tellSystem } from './at-work.ts';
 import { commandArguments, runCommand } from './command.ts';
 import { createCommandLink } from './command-link.ts';
+import type { Surroundings } from './command-plan.ts';
 import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
 import { builtFile, licenceFiles, plainFile } from './folders.ts';
@@ -25,6 +26,7 @@ import { setupLinks } from './links.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
 import { confinePages, denyPermissions } from './lockdown.ts';
 import { MainWindow } from './main-window.ts';
+import { createMenuEntry } from './menu-entry.ts';
 import { setupMenu } from './menu.ts';
 import { disableNetworkServices, guardNetwork } from './network.ts';
 import { ChosenPaths } from './paths.ts';
@@ -113,6 +115,14 @@ async function start(): Promise<void> {
     quit: () => void quit(),
   });
   const commands = new Listeners<{ command: string }>();
+  const installation: Surroundings = {
+    system: process.platform,
+    packaged: app.isPackaged,
+    program: process.execPath,
+    resources: process.resourcesPath,
+    home: os.homedir(),
+    variables: process.env,
+  };
   const paths = new ChosenPaths();
   const recent = new RecentFiles(home);
   const service = createAppService({
@@ -133,14 +143,7 @@ async function start(): Promise<void> {
     paths,
     licences: () => readLicences(licenceFiles()),
     samples: createSamples(plainFile('samples')),
-    commandLinks: createCommandLink({
-      system: process.platform,
-      packaged: app.isPackaged,
-      program: process.execPath,
-      resources: process.resourcesPath,
-      home: os.homedir(),
-      variables: process.env,
-    }),
+    systemLinks: { ...createCommandLink(installation), ...createMenuEntry(installation) },
     dialogs: createDialogs(() => window.browser),
     onBattery: () => powerMonitor.isOnBatteryPower(),
     power: respectPower({ power: powerMonitor, runs, store }),

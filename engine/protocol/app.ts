@@ -82,11 +82,11 @@ export interface AboutApp {
   readonly places: readonly { readonly what: string; readonly path: string }[];
 }
 
-/** Whether terminals find the command `trainyard` of this app, and what can be done about it. */
-export interface CommandLink {
-  /** `other`: what they find is not this app's; `impossible`: not with this kind of copy. */
+/** Whether something of the system leads to this app (terminals by the command `trainyard`, the desktop by an entry), and what can be done about it. */
+export interface SystemLink {
+  /** `other`: what is found is not this app's; `impossible`: not with this kind of copy. */
   readonly state: 'linked' | 'absent' | 'other' | 'impossible';
-  /** The file they find, or would find; null where there can be none. */
+  /** The file that is found, or would be; null where there can be none. */
   readonly at: string | null;
   /** What can be done from here; null: nothing, as `note` says, or as a package of the system has put it there. */
   readonly can: 'link' | 'unlink' | null;
@@ -355,11 +355,16 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   /** The licences of the app and of everything that is shipped with it. */
   licences(): Promise<Licences>;
   about(): Promise<AboutApp>;
-  commandLink(): Promise<CommandLink>;
+  commandLink(): Promise<SystemLink>;
   /** Lets terminals of this account find the command. Rejects with `input.command_link` where `can` is another than 'link', unless they do. */
-  linkCommand(): Promise<CommandLink>;
+  linkCommand(): Promise<SystemLink>;
   /** Takes that back; rejects likewise. */
-  unlinkCommand(): Promise<CommandLink>;
+  unlinkCommand(): Promise<SystemLink>;
+  /** Whether the desktop's menu has this app; of Linux alone, where no package sees to it. */
+  menuEntry(): Promise<SystemLink>;
+  /** Puts it into the menu of this account, with its icon and the types of its files. Rejects with `input.menu_entry` likewise. */
+  addMenuEntry(): Promise<SystemLink>;
+  removeMenuEntry(): Promise<SystemLink>;
   /** A text for bug reports without data, names or paths. */
   diagnostics(): Promise<string>;
   crashes(): Promise<Crashes>;

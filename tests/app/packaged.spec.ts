@@ -165,6 +165,25 @@ installed(
 );
 
 installed(
+  'Settings puts the app into the desktop’s menu, where the entry starts it, and takes it out',
+  async ({ installation }) => {
+    const app = await start(installation);
+    const entry = path.join(installation.home, '.local/share/applications/trainyard.desktop');
+    await app.page.click('Settings');
+    await app.page.click('Add to the menu');
+    await app.page.shows('The menu of applications has Trainyard');
+    const started = /^Exec="(.*)" %F$/m.exec(fs.readFileSync(entry, 'utf8'))?.[1];
+    expect(started).toBe(installation.program);
+    const icon = /^Icon=(.*)$/m.exec(fs.readFileSync(entry, 'utf8'))?.[1];
+    expect(fs.readFileSync(icon ?? '', 'utf8')).toContain('<svg');
+    await app.page.click('Remove from the menu');
+    await app.page.shows('Add to the menu');
+    expect(fs.existsSync(entry)).toBe(false);
+    expect(await app.quit()).toBe(0);
+  },
+);
+
+installed(
   'Settings puts the command into the path, it runs from any folder, and goes again',
   async ({ installation }) => {
     const app = await start(installation);

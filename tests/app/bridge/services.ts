@@ -7,10 +7,12 @@ import path from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 import { createAppService } from '../../../electron/main/app-service.ts';
 import { createCommandLink } from '../../../electron/main/command-link.ts';
+import type { Surroundings } from '../../../electron/main/command-plan.ts';
 import { createDevices } from '../../../electron/main/devices.ts';
 import type { GpuHost } from '../../../electron/main/gpu-window.ts';
 import { readLicences } from '../../../electron/main/licences.ts';
 import { Listeners } from '../../../engine/protocol/listeners.ts';
+import { createMenuEntry } from '../../../electron/main/menu-entry.ts';
 import { OpenedFiles } from '../../../electron/main/opened-files.ts';
 import { ChosenPaths } from '../../../electron/main/paths.ts';
 import type { CpuHost } from '../../../electron/main/processes.ts';
@@ -99,6 +101,14 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
     },
   };
   const devices = createDevices(processes);
+  const checkout: Surroundings = {
+    system: process.platform,
+    packaged: false,
+    program: process.execPath,
+    resources: file('.'),
+    home: file('.'),
+    variables: {},
+  };
   const runs = createRunManager({
     store,
     data,
@@ -126,14 +136,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
     paths: new ChosenPaths(),
     licences: () => readLicences({ own: file('LICENSE'), notices: file('build/NOTICES') }),
     samples: createSamples(file('samples')),
-    commandLinks: createCommandLink({
-      system: process.platform,
-      packaged: false,
-      program: process.execPath,
-      resources: file('.'),
-      home: file('.'),
-      variables: {},
-    }),
+    systemLinks: { ...createCommandLink(checkout), ...createMenuEntry(checkout) },
     dialogs,
     network: { blocked: 0, onBlocked: () => () => undefined },
     window: {
