@@ -14,6 +14,7 @@ import type { Job } from './jobs.ts';
 import { KeptTable, stampOf } from './kept-table.ts';
 import type { Prepared } from './prepare.ts';
 import { describeUse, refuseUnusable } from './preprocess/losses.ts';
+import { CutTexts } from './preprocess/cut-texts.ts';
 import { rawCell } from './preprocess/features.ts';
 import { bareName } from './preprocess/forms.ts';
 import { likeOthers } from './preprocess/likeness.ts';
@@ -105,6 +106,7 @@ export async function transformFile(request: TransformRequest): Promise<Prepared
           match === undefined
             ? undefined
             : await describeMatch(connection, table, { used, sources, names, without, target });
+        const cut = new CutTexts(preprocessing);
         const { rows, classCounts } = await writeRows(connection, {
           table,
           features: used.map(({ value, cell }, index) =>
@@ -114,6 +116,7 @@ export async function transformFile(request: TransformRequest): Promise<Prepared
           preprocessing,
           counts: [0, 0, table.rows],
           splitOf: () => 2,
+          watch: (...chunk) => cut.watch(...chunk),
           store,
           memoryBytes: limits.memoryBytes / rowsShare,
           job,
@@ -124,6 +127,7 @@ export async function transformFile(request: TransformRequest): Promise<Prepared
           ...renamed(sources),
           ...missingTarget(names, preprocessing),
           ...warnings,
+          ...cut.warnings,
         ];
         const info = describePrepared(preprocessing, [0, 0, table.rows], classCounts, all);
         const reasons = reasonsOf(used.filter((column) => matchedBy.has(column.recipe.column)));

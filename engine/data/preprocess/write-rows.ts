@@ -10,7 +10,7 @@ import { RowEncoder } from './encode.ts';
 import { inputSpec, outputSpec } from './recipe.ts';
 import type { Preprocessing } from './recipe.ts';
 import { RowWriter, shardStarts } from './row-store.ts';
-import { makeValues, type NumberColumn } from './values.ts';
+import { makeValues, type NumberColumn, type RawCells, type Values } from './values.ts';
 import type { RowStore } from './row-store.ts';
 
 export interface WriteRequest {
@@ -24,6 +24,8 @@ export interface WriteRequest {
   readonly counts: readonly [number, number, number];
   /** Split of a row of the table; rows of a split that counts none are not written. */
   readonly splitOf: (row: number) => number;
+  /** Told of each chunk of columns and of the rows that were made of it: x [rows, width]. */
+  readonly watch?: (columns: readonly RawCells[], rows: number, x: Values, width: number) => void;
   readonly store: DatasetStore;
   readonly memoryBytes: number;
   readonly job: Job;
@@ -64,6 +66,7 @@ export async function writeRows(
       // Where few rows are wanted the others need not be encoded.
       const columns = kept === rows ? chunk : chunk.map((column) => new SomeRows(column, places));
       encoder.encode(columns, kept, x);
+      request.watch?.(columns, kept, x, width);
       for (let row = 0; row < kept; row++) y[row] = y[places[row]];
       await writer.add(x, y, kept, (row) => splitOf(start + places[row]));
       start += rows;
