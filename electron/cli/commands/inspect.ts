@@ -8,6 +8,7 @@ import {
   leftOutText,
   splitOrigin,
   splitRule,
+  usualSplit,
 } from '../../../engine/protocol/use.ts';
 import { about } from '../about.ts';
 import { numberOption, type Command } from '../command.ts';
@@ -99,13 +100,24 @@ function describe(output: Output, info: DatasetInfo): void {
   if (info.target) output.line(`target ${info.target} (${info.task}): ${info.targetReason}`);
   else output.line(`no target: ${info.targetReason}`);
   if (info.kind === 'table') output.line(`left out: ${leftOutText(leftOutColumns(info))}`);
+  output.line(splitText(info));
+  for (const warning of info.warnings) output.line(`! ${withFlag(warning)}`);
+}
+
+/** Rows, or shares of a text to learn to write: that is cut anywhere, not between its passages. */
+function splitText(info: DatasetInfo): string {
+  if (info.task === 'language') {
+    const [train, validation, test] = (info.settings.split ?? usualSplit).map(
+      (share) => `${Math.round(1000 * share) / 10} %`,
+    );
+    return `split: ${train} of the text train, ${validation} validate, ${test} test`;
+  }
   const counts = expectedCounts(info, info.settings);
   const origin = splitRule(info.settings) || splitOrigin({ givenSplits: givenSplits(info), counts });
-  output.line(
+  return (
     `split: about ${formatCount(counts.train)} train, ${formatCount(counts.validation)} validate, ` +
-      `${formatCount(counts.test)} test${origin === '' ? '' : `; ${origin}`}`,
+    `${formatCount(counts.test)} test${origin === '' ? '' : `; ${origin}`}`
   );
-  for (const warning of info.warnings) output.line(`! ${withFlag(warning)}`);
 }
 
 /** Of the file, and of the copy made of it. */
