@@ -45,7 +45,8 @@ const quantityName =
 /** The type of a column and why. */
 export function inferType(column: StoredColumn, facts: ColumnFacts): InferredType {
   const { measures, missingNote } = facts;
-  if (column.passages) return { type: 'text', reason: `a text, in ${show(facts.rows)} ${facts.rows === 1 ? 'passage' : 'passages'}` };
+  if (column.passages)
+    return { type: 'text', reason: `a text, in ${show(facts.rows)} ${facts.rows === 1 ? 'passage' : 'passages'}` };
   if (measures.count === 0) return { type: 'category', reason: 'no values at all' };
   const inferred = inferPresent(column, facts);
   return missingNote === undefined ? inferred : { ...inferred, reason: `${inferred.reason}; ${missingNote}` };
