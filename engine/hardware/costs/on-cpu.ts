@@ -121,8 +121,8 @@ function bandOf(batch: number, rows: number, columns: number, reach: number): { 
 const [pieceBytes, gatherBytes] = [1100, 48];
 /** A result that is put between those of the other phases of a stride, likewise; results of a gradient, that are finished one by one. */
 const [scatterBytes, gradientTimes] = [500, 1.2];
-/** Weights that are packed once a call, at most. */
-const mostPacked = 2 ** 17;
+/** Weights that are packed once a call, at most: of one tap, which are copied fast anyway, and of several (conv.h: prepare_filters). */
+const [mostOfOneTap, mostPacked] = [2 ** 17, 640 * 1024];
 
 /**
  * Forwards and for the gradient of the input: a product a band, filters · channels and taps · positions. The gradient takes the
@@ -138,7 +138,7 @@ function imageByImage(kernel: string, of: Convolution, flops: number): CpuWork {
   const [rows, columns] = forward ? [height, width] : [of.height, of.width].map((size) => Math.ceil(size / stride));
   const reach = (dilation * (side - 1)) / stride;
   const depth = ((forward ? channels : filters) * side ** 2) / groups / phases;
-  const inOrder = forward || weights / groups <= mostPacked;
+  const inOrder = forward || weights / groups <= (side === 1 ? mostOfOneTap : mostPacked);
   const pieces = (filters * channels) / groups / tileRows;
   const { together, positions } = bandOf(batch, rows, columns, Math.ceil(reach));
   const gathered = side === 1 ? 8 * weights : phases * pieces * pieceBytes + gatherBytes * weights;

@@ -26,7 +26,7 @@ _Static_assert(POINT_DEPTH * POINT_COLUMNS + TILE_ROWS * (POINT_DEPTH + LANES) +
 
 static int is_pointwise(const Shape *s) { return s->kernel == 1 && s->stride == 1 && s->padding == 0 && s->groups == 1; }
 
-/** Whether panels pay forwards and to the input: large images are read and written in longer stretches by bands (conv.h). */
+/** Whether panels pay forwards and to the input: large images are read and written in longer stretches by bands (conv_band.h). */
 static int goes_by_points(const Shape *s) {
   return is_pointwise(s) && s->height * s->width <= SMALL_PLANE && s->channels <= MOST_POINT_DEPTH && s->filters <= MOST_POINT_DEPTH;
 }

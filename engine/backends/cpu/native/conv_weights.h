@@ -1,5 +1,5 @@
 // The gradient of a convolution's weight: for each (channel, tap), the sums over all positions of the element read there times
-// dy. Vectors run along the filters (dy is transposed, a band at a time); elements are broadcast from the band of conv.h as
+// dy. Vectors run along the filters (dy is transposed, a band at a time); elements are broadcast from the band of conv_band.h as
 // they lie. Sums of a band start from 0 and are then added to those of the bands before: short sums round less.
 
 #pragma once

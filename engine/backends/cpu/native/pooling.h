@@ -1,5 +1,5 @@
 // Pooling on the CPU, forwards; threads share the planes. A plane is split into the phases of the stride as for a
-// convolution (conv.h), so that what a tap of neighbouring windows reads lies side by side: windows go LANES at a time. Results
+// convolution (conv_band.h), so that what a tap of neighbouring windows reads lies side by side: windows go LANES at a time. Results
 // have the bits of kernels/*_pool/cpu.ts but for the sums of global means, NaNs and signs of zeros.
 
 #pragma once
