@@ -19,6 +19,10 @@ export interface QueuePlace {
   readonly bytes?: number;
   /** Seconds it is going to take, by the forecast; at most, where it may stop early. Absent: nobody knows. */
   readonly seconds?: number;
+  /** A command works the queue off with it: cut short with its process, it waits again once the next one comes. */
+  readonly taken?: boolean;
+  /** The step it had come to when it was put back so. */
+  readonly cutAt?: number;
 }
 
 /** When a waiting run begins and ends, by the forecasts: milliseconds since 1970, null where nobody knows. */

@@ -24,7 +24,7 @@ import { Attempt, dataOf } from './attempt.ts';
 import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
 import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
 import { needsOf } from './needs.ts';
-import { mayBegin, placeFor, queueAgain, refuseLate } from './queue.ts';
+import { mayBegin, pauseQueue, placeFor, queueAgain, refuseLate, waitingRuns } from './queue.ts';
 import type { RunManager, RunManagerOptions, RunReport } from './run-manager.ts';
 import { patientStore } from './patient-store.ts';
 import { nextState } from './states.ts';
@@ -138,6 +138,13 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   const turns = new Turns({ store, machine, atOnce, worksOffQueue, mayTrain, stop: stopEntry });
   const { entries } = turns;
 
+  /** A full disk would fail all that wait, one after the other: they wait until somebody has made room. */
+  const spareOthers = async (ended: RunRecord): Promise<RunRecord> => {
+    const isFull = ended.error?.code === 'store.full' || ended.error?.code === 'data.disk_full';
+    if (worksOffQueue && isFull && (await waitingRuns(store)).length > 0) await pauseQueue(store, true);
+    return ended;
+  };
+
   const enqueue = (record: RunRecord, prepared: PreparedData | null, preparing = 0): void => {
     const run = record.id;
     const within = (record.relation === 'fold' && entries.get(record.parent ?? 0)) || null;
@@ -157,6 +164,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const turn = new Promise<void>((resolve) => (begin = resolve));
     const ended = turn
       .then(() => attempt.run(entry.threads))
+      .then((record) => spareOthers(record))
       .finally(() => {
         turns.remove(run);
         if (entries.size === 0) idle.emit();

@@ -83,12 +83,47 @@ export async function mayBegin<Run extends { readonly run: number; readonly with
 /** A run that was stopped to go on later stands first among those that wait, for whoever works the queue off. */
 export async function queueAgain(store: Store, run: number): Promise<void> {
   const record = await store.run({ run });
-  const { state } = record;
-  if (state !== 'stopped') return;
-  const { priority, position } = placeAt(await waitingRuns(store), 0, placeOf(record).priority);
-  const place = { ...placeOf(record), ...worded(priority), position: position ?? 0 };
+  if (record.state === 'stopped') await putFirst(store, record, placeOf(record));
+}
+
+async function putFirst(store: Store, { id: run, state }: Pick<RunRecord, 'id' | 'state'>, was: QueuePlace) {
+  const { priority, position } = placeAt(await waitingRuns(store), 0, was.priority);
+  const place = { ...was, ...worded(priority), position: position ?? 0 };
   const patch = { state: 'queued', owner: nobody, endedAt: null, result: null, error: null, request: null } as const;
   await store.updateRun({ run, patch: { ...patch, queue: place }, when: [state] });
+}
+
+/** Marks runs that a command has taken to work them off. */
+export async function markTaken(store: Store, runs: readonly number[]): Promise<void> {
+  for (const run of runs) {
+    const queue = { ...placeOf(await store.run({ run })), taken: true };
+    // One that has ended meanwhile needs no mark.
+    await store.updateRun({ run, patch: { queue }, when: ['queued', 'running', 'paused'] }).catch(() => undefined);
+  }
+}
+
+/**
+ * Runs whose command was killed as it worked them off wait again, first of all. One that has come no farther since the last time stays as it
+ * is: it may be what ends its process. Returns them in their order.
+ */
+export async function queueCut(store: Store): Promise<readonly number[]> {
+  const query = { states: ['interrupted'], withoutFolds: true, limit: mostWaiting } as const;
+  const fields = ['id', 'state', 'queue', 'progress'] as const;
+  const cut = inTurn((await store.runs({ ...query, fields })).runs).flatMap((run) => {
+    const place = placeOf(run);
+    const step = run.progress?.step ?? 0;
+    return place.taken && step > (place.cutAt ?? -1) ? [{ run, place: { ...place, cutAt: step } }] : [];
+  });
+  const back: number[] = [];
+  for (const { run, place } of cut.toReversed()) {
+    // Another command may have been quicker.
+    const isPut = putFirst(store, run, place).then(
+      () => true,
+      () => false,
+    );
+    if (await isPut) back.unshift(run.id);
+  }
+  return back;
 }
 
 /**

@@ -98,12 +98,25 @@ function dimensionOf(name: string, field: Field, given: Readonly<Record<string, 
 function conditionOf(name: string, when: unknown, before: Space): Readonly<Record<string, readonly Value[]>> {
   if (!isObject(when)) throw refused(`“when” of ${name} is no object`, conditionHint);
   for (const [other, values] of Object.entries(when)) {
-    if (ownValue(before, other) === undefined)
+    const dimension = ownValue<Dimension>(before, other);
+    if (dimension === undefined)
       throw refused(`${name} hangs on ${other}, which is not chosen before it`, conditionHint);
     if (!Array.isArray(values) || values.length === 0)
       throw refused(`“when” of ${name} has no list of values`, conditionHint);
+    for (const value of values as readonly unknown[])
+      if (!mayTake(dimension, value))
+        throw refused(`${name} hangs on ${other} being ${JSON.stringify(value)}, which it never is`, conditionHint);
   }
   return when as Readonly<Record<string, readonly Value[]>>;
 }
+
+function mayTake(dimension: Dimension, value: unknown): boolean {
+  if (dimension.kind === 'choice') return dimension.values.some((each) => each === value);
+  // A float is hardly ever one number.
+  return dimension.kind === 'integer' && Number.isInteger(value) && within(dimension, value as number);
+}
+
+const within = ({ low, high }: { readonly low: number; readonly high: number }, value: number): boolean =>
+  value >= low && value <= high;
 
 const conditionHint = 'Write "when": {"optimizer.name": ["sgd"]} behind the dimension it hangs on.';

@@ -150,6 +150,32 @@ test('nothing outlives a command that is killed, and its runs can be resumed', {
   }
 });
 
+test('the next command goes on with what a killed one trained, and with nothing else', { skip }, async (context) => {
+  const home = temporaryHome(context);
+  await queueTwo(home, 1_000_000);
+  // What trains for itself is nobody else's.
+  const alone = startTrainyard(home, ['train', digits, '--epochs', '1000000', '--patience', '0', '--json']);
+  await alone.event('epoch');
+  alone.child.kill('SIGKILL');
+  await alone.finished;
+  const first = workOff(context, home);
+  await bothTrain(home, first);
+  first.child.kill('SIGKILL');
+  await until(() => first.alive().length === 0, 'they all end');
+  const reached = await Promise.all([1, 2].map((run) => stepOf(home, run)));
+
+  const next = workOff(context, home);
+  await bothTrain(home, next);
+  for (const [at, step] of reached.entries())
+    await until(async () => (await stepOf(home, at + 1)) > step, `run ${at + 1} goes on`);
+  next.child.kill('SIGINT');
+  const { stderr, events } = await next.finished;
+  assert.match(stderr, /^Goes on with run 1, run 2: what worked the queue off was killed\.$/m);
+  assert.deepEqual(events.at(-1), { event: 'finished', waiting: 2 });
+  assert.match((await trainyard(home, 'show', '2', '--log')).stdout, /Resumed from its checkpoint/);
+  assert.equal((await show(home, 3)).state, 'interrupted');
+});
+
 test('--at-once takes what Settings take', async (context) => {
   const home = temporaryHome(context);
   for (const count of ['0', '65', '1.5', 'all']) {

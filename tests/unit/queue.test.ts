@@ -7,9 +7,18 @@ import { queueWish } from '../../electron/cli/queue-options.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { holdOf, inTurn, placeOf, positionAt, type Waiting } from '../../engine/protocol/queue.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createRunManager, type RunManager } from '../../engine/runs/manager.ts';
-import { changeQueue, moveInQueue, pauseQueue, waitingRuns } from '../../engine/runs/queue.ts';
+import {
+  changeQueue,
+  isQueuePaused,
+  markTaken,
+  moveInQueue,
+  pauseQueue,
+  queueCut,
+  waitingRuns,
+} from '../../engine/runs/queue.ts';
 import { temporaryHome } from './fixtures/history.ts';
 import { createTableData, createTableHosts, slow, tableConfig, type TableData } from './fixtures/training.ts';
 
@@ -220,6 +229,36 @@ test('while a program ends it takes nothing over again, however it hears of what
   await until(() => adopted.length > 0, 'it hears of the changes');
   assert.deepEqual([adopted.flat(), manager.active()], [[], []]);
   assert.deepEqual([await order(store), (await store.run({ run: training })).state], [[training, waiting], 'queued']);
+});
+
+test('a run that was cut short with the command that had taken it waits again, first, until it comes no farther', async (context) => {
+  const { store, manager } = setUp(context);
+  const [waiting, , other] = await queueOnly(manager, 3);
+  const gone = { pid: 2 ** 30, startedAt: 1 };
+  const cut = async (run: number): Promise<void> => {
+    await store.updateRun({ run, patch: { state: 'running', owner: gone } });
+    assert.deepEqual(
+      (await store.recover()).map(({ id }) => id),
+      [run],
+    );
+  };
+  await cut(waiting);
+  assert.deepEqual(await queueCut(store), [], 'no command had taken it');
+  await markTaken(store, [other]);
+  await cut(other);
+  assert.deepEqual(await queueCut(store), [other]);
+  assert.equal((await order(store))[0], other);
+  await cut(other);
+  assert.deepEqual(await queueCut(store), [], 'it came no farther');
+});
+
+test('a full disk fails the run that found it, and those that wait go on waiting', async (context) => {
+  const full = new InputError('store.full', 'The disk is full.', '');
+  const { store, manager } = setUp(context, { breathe: () => Promise.reject(full) });
+  const { id: first } = await manager.start({ config: tableConfig(2) });
+  const { id: second } = await manager.start({ config: tableConfig(2) });
+  assert.equal((await manager.finished({ run: first })).error?.code, 'store.full');
+  assert.deepEqual([await isQueuePaused(store), await order(store)], [true, [second]]);
 });
 
 test('a thousand waiting runs are put in order by one question, and one is moved by one change', async (context) => {

@@ -168,6 +168,20 @@ test('what cannot be searched is refused in one line before anything is read', a
     [{ l2: { kind: 'float', low: 0, high: 1, log: true } }, /l2 is logarithmic from 0/],
     [{ objective: { kind: 'choice', values: ['auto', 'best'] } }, /objective cannot be "best"/],
     [{ l2: { kind: 'float', low: 0, high: 1, when: { leaves: [4] } } }, /hangs on leaves, which is not chosen/],
+    [
+      {
+        objective: { kind: 'choice', values: ['auto', 'huber'] },
+        huberDelta: { kind: 'float', low: 0.1, high: 1, when: { objective: ['hubr'] } },
+      },
+      /huberDelta hangs on objective being "hubr", which it never is/,
+    ],
+    [
+      {
+        leaves: { kind: 'integer', low: 4, high: 8 },
+        l2: { kind: 'float', low: 0, high: 1, when: { leaves: [8, 9] } },
+      },
+      /l2 hangs on leaves being 9, which it never is/,
+    ],
     [{ l2: { kind: 'float', low: 0, high: 1, step: 2 } }, /l2 has “step”/],
   ];
   for (const [space, message] of cases) {

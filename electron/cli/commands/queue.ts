@@ -8,8 +8,10 @@ import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import {
   changeQueue,
   isQueuePaused,
+  markTaken,
   moveInQueue,
   pauseQueue,
+  queueCut,
   readQueue,
   waitingRuns,
 } from '../../../engine/runs/queue.ts';
@@ -134,6 +136,8 @@ async function placeBefore(
   run: number,
   before: number,
 ): Promise<number> {
+  if (before === run)
+    throw new InputError('input.queue', `Run ${run} cannot stand in front of itself.`, 'Name another.');
   const others = (await waitingRuns(store)).filter(({ id }) => id !== run);
   const place = others.findIndex(({ id }) => id === before);
   if (place >= 0) return place;
@@ -210,12 +214,18 @@ async function workOff(context: CommandContext): Promise<void> {
     output.bar(...barOf(going));
   });
   const take = async (): Promise<void> => {
-    for (const run of await manager.adopt()) {
+    const runs = await manager.adopt();
+    for (const run of runs) {
       taken.add(run);
       follow(run).catch(() => undefined);
     }
+    await markTaken(store, runs);
   };
   try {
+    await store.recover();
+    const cut = await queueCut(store);
+    if (cut.length > 0)
+      output.note(`Goes on with ${cut.map((run) => `run ${run}`).join(', ')}: what worked the queue off was killed.`);
     for (await take(); !stopping && manager.active().length > 0; await take()) {
       if (manager.begun().length === 0 && (await isQueuePaused(store))) break;
       await new Promise((resolve) => setTimeout(resolve, checkMilliseconds));
