@@ -21,8 +21,8 @@ export interface QueuePlace {
   readonly seconds?: number;
   /** A command works the queue off with it: cut short with its process, it waits again once the next one comes. */
   readonly taken?: boolean;
-  /** The step it had come to when it was put back so. */
-  readonly cutAt?: number;
+  /** The farthest step it had come to when it was put back so, and how often it has been since it came there. */
+  readonly cut?: { readonly step: number; readonly times: number };
 }
 
 /** When a waiting run begins and ends, by the forecasts: milliseconds since 1970, null where nobody knows. */

@@ -102,17 +102,22 @@ export async function markTaken(store: Store, runs: readonly number[]): Promise<
   }
 }
 
+/** Times in a row that a run is put back without having come farther. */
+const mostCuts = 3;
+
 /**
- * Runs whose command was killed as it worked them off wait again, first of all. One that has come no farther since the last time stays as it
- * is: it may be what ends its process. Returns them in their order.
+ * Runs whose command was killed as it worked them off wait again, first of all. One that comes no farther however often it is put back stays
+ * as it is: it may be what ends its process. Returns them in their order.
  */
 export async function queueCut(store: Store): Promise<readonly number[]> {
   const query = { states: ['interrupted'], withoutFolds: true, limit: mostWaiting } as const;
   const fields = ['id', 'state', 'queue', 'progress'] as const;
   const cut = inTurn((await store.runs({ ...query, fields })).runs).flatMap((run) => {
     const place = placeOf(run);
-    const step = run.progress?.step ?? 0;
-    return place.taken && step > (place.cutAt ?? -1) ? [{ run, place: { ...place, cutAt: step } }] : [];
+    const { step: farthest, times } = place.cut ?? { step: 0, times: 0 };
+    const step = Math.max(farthest, run.progress?.step ?? 0);
+    const next = { step, times: step > farthest ? 1 : times + 1 };
+    return place.taken && next.times <= mostCuts ? [{ run, place: { ...place, cut: next } }] : [];
   });
   const back: number[] = [];
   for (const { run, place } of cut.toReversed()) {

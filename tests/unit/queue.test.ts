@@ -246,9 +246,11 @@ test('a run that was cut short with the command that had taken it waits again, f
   assert.deepEqual(await queueCut(store), [], 'no command had taken it');
   await markTaken(store, [other]);
   await cut(other);
-  assert.deepEqual(await queueCut(store), [other]);
-  assert.equal((await order(store))[0], other);
-  await cut(other);
+  for (let time = 0; time < 3; time++) {
+    assert.deepEqual(await queueCut(store), [other]);
+    assert.equal((await order(store))[0], other);
+    await cut(other);
+  }
   assert.deepEqual(await queueCut(store), [], 'it came no farther');
 });
 
