@@ -14,6 +14,11 @@ export function homeFolder(environment: NodeJS.ProcessEnv = process.env): string
     case 'darwin':
       return path.join(os.homedir(), 'Library', 'Application Support', 'Trainyard');
     default:
-      return path.join(environment.XDG_CONFIG_HOME ?? path.join(os.homedir(), '.config'), 'Trainyard');
+      return path.join(configFolder(environment), 'Trainyard');
   }
+}
+
+/** An empty or relative one does not count (freedesktop Base Directory 0.8): it would be another folder wherever a command is called. */
+function configFolder({ XDG_CONFIG_HOME: set }: NodeJS.ProcessEnv): string {
+  return set && path.isAbsolute(set) ? set : path.join(os.homedir(), '.config');
 }

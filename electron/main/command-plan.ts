@@ -98,7 +98,7 @@ export function commandState(
 }
 
 function hintOf(folder: string): string {
-  return `${folder} is not in the PATH of this session. Terminals that are opened after the next login may have it; if not, add this line to your shell’s profile: export PATH="${folder}:$PATH"`;
+  return `${folder} is not in the PATH of this session. Terminals that are opened after the next login may have it; if not, add this line to your shell’s profile: export PATH="${folder.replace(/["`$\\]/g, '\\$&')}:$PATH"`;
 }
 
 function pathsOf(system: NodeJS.Platform): path.PlatformPath {

@@ -1,6 +1,7 @@
 // The main process: boots in a list of steps and then only orchestrates. What each step does stands in its own file; the
 // processes it starts are described in docs/security.md and docs/building.md.
 
+import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { app, dialog, session, powerMonitor } from 'electron';
@@ -51,7 +52,12 @@ function openWindow(): void {
   try {
     makeWritableFolder(home);
   } catch (error) {
-    // Without it there is no lock either, and the app would end as if another one had it: without a word.
+    // Without it there is no lock either, and the app would end as if another one had it: without a word. Chromium would die
+    // of a folder of its own that it cannot make, before anything is said.
+    const profile = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-refused-'));
+    app.setPath('userData', profile);
+    app.setPath('sessionData', profile);
+    process.once('exit', () => fs.rmSync(profile, { recursive: true, force: true }));
     void app.whenReady().then(() => giveUp(error));
     return;
   }

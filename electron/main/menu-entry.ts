@@ -79,10 +79,14 @@ export function createMenuEntry({ system, packaged, program, home, variables }: 
   };
 }
 
-/** A package's entry, made to lead to a program anywhere (freedesktop Desktop Entry 1.5: Exec is quoted, then escaped as any text is). */
+/**
+ * A package's entry, made to lead to a program anywhere (freedesktop Desktop Entry 1.5: Exec is quoted, then escaped as any text is).
+ * GLib looks for the program before it reads `%%` as `%`, and drops an entry whose program it does not find: `nice` starts such a one.
+ */
 export function entryLeadingTo(entry: string, program: string, icon: string): string {
   const escaped = (value: string): string => value.replaceAll('\\', '\\\\');
-  const quoted = `"${program.replace(/["`$\\]/g, '\\$&').replaceAll('%', '%%')}"`;
+  const starter = program.includes('%') ? 'nice -n 0 ' : '';
+  const quoted = `${starter}"${program.replace(/["`$\\]/g, '\\$&').replaceAll('%', '%%')}"`;
   return entry
     .replace(/^Exec=\S+/m, () => `TryExec=${escaped(program)}\nExec=${escaped(quoted)}`)
     .replace(/^Icon=.*$/m, () => `Icon=${escaped(icon)}`);

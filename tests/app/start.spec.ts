@@ -33,19 +33,43 @@ test('npm start opens the window and prints no noise of drivers and desktops', a
   fs.rmSync(home, { recursive: true, force: true });
 });
 
-test('a home that cannot be used is told: the app ended as if another one were open, without a word', async () => {
-  const home = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-start-')), 'a file');
-  fs.writeFileSync(home, '');
-  const child = spawn('node', ['scripts/start.mjs'], { cwd: root, env: { ...process.env, TRAINYARD_HOME: home } });
+for (const [variable, what, why] of [
+  ['TRAINYARD_HOME', 'the app ended as if another one were open, without a word', ''],
+  ['HOME', 'Chromium died of its own folder there before anything was said', '/\\.config/Trainyard'],
+]) {
+  test(`a ${variable} that cannot be used is told: ${what}`, async () => {
+    const home = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-start-')), 'a file');
+    fs.writeFileSync(home, '');
+    const env = { ...process.env, TRAINYARD_HOME: '', XDG_CONFIG_HOME: '', [variable]: home };
+    const child = spawn('node', ['scripts/start.mjs'], { cwd: root, env });
+    let stderr = '';
+    child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
+    const ended = new Promise((resolve) => child.once('close', resolve));
+    const told = expect.poll(() => stderr, { timeout: 30_000 });
+    await told.toMatch(
+      new RegExp(`Trainyard cannot start: .*a file${why} is not a folder\\. Set TRAINYARD_HOME to a folder\\.`),
+    );
+    // Its box waits for a person, and hears no signal meanwhile.
+    for (const { pid } of familyOf(child.pid!)) process.kill(pid, 'SIGKILL');
+    await ended;
+    fs.rmSync(path.dirname(home), { recursive: true, force: true });
+  });
+}
+
+test('a relative XDG_CONFIG_HOME does not count: no window came of it', async () => {
+  const home = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-start-'));
+  const env = { ...process.env, TRAINYARD_HOME: '', XDG_CONFIG_HOME: 'build/relative', HOME: home };
+  const child = spawn('node', ['scripts/start.mjs', '--remote-debugging-port=0'], { cwd: root, env });
   let stderr = '';
   child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
   const ended = new Promise((resolve) => child.once('close', resolve));
-  const told = expect.poll(() => stderr, { timeout: 30_000 });
-  await told.toMatch(/Trainyard cannot start: .*a file is not a folder\. Set TRAINYARD_HOME to a folder\./);
-  // Its box waits for a person, and hears no signal meanwhile.
-  for (const { pid } of familyOf(child.pid!)) process.kill(pid, 'SIGKILL');
-  await ended;
-  fs.rmSync(path.dirname(home), { recursive: true, force: true });
+  const page = await DevTools.open(await debuggerAddress(child, () => stderr));
+  await page.shows('Train a model on this machine');
+  expect(fs.existsSync(path.join(home, '.config/Trainyard/history.db'))).toBe(true);
+  child.kill('SIGTERM');
+  expect(await ended).toBe(0);
+  fs.rmSync(home, { recursive: true, force: true });
+  fs.rmSync(path.join(root, 'build/relative'), { recursive: true, force: true });
 });
 
 function libraryOf(pid: number, name: string): boolean {

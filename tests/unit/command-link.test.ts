@@ -7,7 +7,13 @@ import os from 'node:os';
 import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { createCommandLink } from '../../electron/main/command-link.ts';
-import { commandWay, foldersOfPath, scriptCalling, type Surroundings } from '../../electron/main/command-plan.ts';
+import {
+  commandState,
+  commandWay,
+  foldersOfPath,
+  scriptCalling,
+  type Surroundings,
+} from '../../electron/main/command-plan.ts';
 
 const packaging = path.resolve(import.meta.dirname, '../../packaging');
 
@@ -34,6 +40,16 @@ const windows: Surroundings = {
   home: 'C:\\Users\\Ada Lovelace',
   variables: { PATH: 'C:\\Windows;C:\\Windows\\System32' },
 };
+
+test('the line for a profile holds whatever the home is called', { skip: process.platform === 'win32' }, () => {
+  const home = '/home/a "b" $c `d` \\e';
+  const way = commandWay({ ...linux, home });
+  assert.ok(way.kind === 'link');
+  const { note } = commandState(way, { standing: [], folder: way.folders[0], inPath: [] });
+  const line = /export PATH=.*$/.exec(note)![0];
+  const { stdout } = spawnSync('/bin/sh', ['-c', `PATH=/bin; ${line}; printf %s "$PATH"`], { encoding: 'utf8' });
+  assert.equal(stdout, `${home}/.local/bin:/bin`);
+});
 
 test('each system and kind of package has its own way, or says why there is none', () => {
   assert.deepEqual(commandWay(linux), {

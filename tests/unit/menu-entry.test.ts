@@ -46,7 +46,7 @@ function unpacked(context: TestContext): Disk {
 /** The program and arguments of an entry, read as the Desktop Entry Specification says. */
 function startedBy(text: string): string {
   const value = /^Exec=(.*)$/m.exec(text)![1].replace(/\\\\/g, '\\');
-  return /^"((?:[^"\\]|\\.)*)" %F$/.exec(value)![1].replace(/\\(.)/g, '$1').replaceAll('%%', '%');
+  return /^(?:nice -n 0 )?"((?:[^"\\]|\\.)*)" %F$/.exec(value)![1].replace(/\\(.)/g, '$1').replaceAll('%%', '%');
 }
 
 const unix = { skip: process.platform === 'win32' };
@@ -85,6 +85,32 @@ test('names are quoted and escaped so that the program itself is started', () =>
     const text = entryLeadingTo(entry, program, '/i.svg');
     assert.equal(startedBy(text), program);
     assert.equal(/^TryExec=(.*)$/m.exec(text)![1].replaceAll('\\\\', '\\'), program);
+  }
+});
+
+test('GLib, which GNOME and Xfce start programs by, finds the program and hands it files', (context) => {
+  if (spawnSync('gio', ['version']).error) return context.skip('gio is not here (Debian: libglib2.0-bin)');
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-menu-'));
+  context.after(() => fs.rmSync(folder, { recursive: true, force: true }));
+  for (const name of ['plain', 'a b', '"$HOME`\\', '100 %', '%F', 'a=b 100%']) {
+    const program = path.join(folder, name, 'trainyard');
+    fs.mkdirSync(path.dirname(program));
+    fs.writeFileSync(
+      program,
+      '#!/bin/sh\nprintf "%s\\n" "$0" "$@" >"${0%/*}/told.part"\nmv "${0%/*}/told.part" "${0%/*}/told"\n',
+      {
+        mode: 0o755,
+      },
+    );
+    const file = path.join(folder, 'trainyard.desktop');
+    fs.writeFileSync(file, entryLeadingTo(entry, program, '/i.svg'));
+    const opened = path.join(folder, 'a 100% b.csv');
+    const { status, stderr } = spawnSync('gio', ['launch', file, opened], { encoding: 'utf8' });
+    assert.equal(status, 0, `${name}: ${stderr}`);
+    const told = path.join(path.dirname(program), 'told');
+    for (let i = 0; i < 200 && !fs.existsSync(told); i++)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20);
+    assert.equal(fs.readFileSync(told, 'utf8'), `${program}\n${opened}\n`);
   }
 });
 
