@@ -7,6 +7,7 @@ import { fromWire } from '../../engine/protocol/errors.ts';
 import { importText } from '../../engine/protocol/import-text.ts';
 import type { DatasetInfo, ReadOptions } from '../../engine/protocol/data.ts';
 import type { ServedRun } from '../../engine/protocol/predicting.ts';
+import { plural } from '../lib/format.ts';
 import type { DroppedItem } from './bridge.ts';
 import { ActiveRuns } from './active-runs.svelte.ts';
 import { againAddress } from './again.ts';
@@ -114,7 +115,7 @@ export class AppState {
     if (source.kind === 'path' && (await this.#takeModel(source, drop ?? null))) return null;
     const info = await this.datasets.import(source, options, drop);
     if (!info) return null;
-    this.announcer.say(`${info.name} is imported: ${info.rows} rows.`);
+    this.announcer.say(`${info.name} is imported: ${plural(info.rows, 'row')}.`);
     this.router.go(`#dataset/${info.id}`);
     return info;
   }

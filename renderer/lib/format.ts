@@ -1,5 +1,6 @@
 // Numbers, times and sizes as people read them: thousands separators, fixed decimals, a space that does not break before units,
-// an en dash for what is missing. Formatters are made once, because Intl is slow to construct.
+// an en dash for what is missing. As English writes them, whatever the system's language: sentences come from the engine, too, logs and reports
+// are read elsewhere, and fields take 0.01. Formatters are made once, because Intl is slow to construct.
 
 export const missing = '–';
 /** Keeps a number and its unit on one line. */
