@@ -56,6 +56,8 @@ export interface OtherLearners {
   named(name: string): Learner;
   /** What one of them handed over as `model.json` and weights, put to use. Throws TrainyardError where it is damaged. */
   read(model: unknown, weights: Weights): Trained;
+  /** The same of a model that this process has just made: it is not checked again. */
+  readOwn(model: object, weights: Weights): Trained;
 }
 
 export interface LearnerJob<C extends RunConfig = RunConfig> extends Rows {

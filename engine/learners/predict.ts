@@ -2,7 +2,7 @@
 
 import { predictsTokens } from '../model/spec.ts';
 import { InputError } from '../protocol/errors.ts';
-import { damagedRunFile } from '../protocol/model-file.ts';
+import { damagedRunFile, namedModelFile, type ModelFile } from '../protocol/model-file.ts';
 import { evaluate, likeliest, probabilities, type Evaluation } from '../train/metrics.ts';
 import { decodeSafetensors } from '../train/safetensors.ts';
 import type { Weights } from '../train/weights.ts';
@@ -32,6 +32,10 @@ export const otherLearners: OtherLearners = {
   named: learnerNamed,
   read(model, weights) {
     const file = checkedModelFile(model, 0);
+    return learnerNamed(file.learner).read(file, weights, otherLearners);
+  },
+  readOwn(model, weights) {
+    const file = namedModelFile(model) as ModelFile;
     return learnerNamed(file.learner).read(file, weights, otherLearners);
   },
 };

@@ -83,14 +83,16 @@ export function parseModelFile(
   return checkModelFile(parseRunJson(text, run, 'model.json'), run, membersOf);
 }
 
+/** Networks do not name their learner. */
+export const namedModelFile = (found: object | null): object => ({ learner: 'network', ...found });
+
 /** The same of what was read already. */
 export function checkModelFile(
   found: unknown,
   run: number,
   membersOf: (learner: string) => Members | undefined,
 ): ModelFile {
-  // Networks do not name their learner.
-  const file: unknown = typeof found === 'object' ? { learner: 'network', ...found } : found;
+  const file: unknown = typeof found === 'object' ? namedModelFile(found) : found;
   const named = anyLearner.safeParse(file);
   const members = named.success ? membersOf(named.data.learner) : undefined;
   const parsed = schemaWith(members ?? unknownLearner).safeParse(file);

@@ -258,7 +258,7 @@ export class MemberAtWork {
     const { output } = this.#job.data;
     const values = valuesPerRow(output);
     const { surroundings, dataBudget, backend } = this.#job;
-    const trained = this.#others.read(JSON.parse(decodeText(model)), decodeSafetensors(weights).tensors);
+    const trained = this.#others.readOwn(JSON.parse(decodeText(model)) as object, decodeSafetensors(weights).tensors);
     const form = trained.file.input.kind === 'columns' ? 'columns' : 'matrix';
     const own = this.#rows.rowsOf(part);
     const said = await trained.outputs({ ...withoutTexts(await this.#rows.only(part, form)), dataBudget, backend });
