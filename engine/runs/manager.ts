@@ -141,7 +141,11 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   /** A full disk would fail all that wait, one after the other: they wait until somebody has made room. */
   const spareOthers = async (ended: RunRecord): Promise<RunRecord> => {
     const isFull = ended.error?.code === 'store.full' || ended.error?.code === 'data.disk_full';
-    if (worksOffQueue && isFull && (await waitingRuns(store)).length > 0) await pauseQueue(store, true);
+    const spare = async (): Promise<void> => {
+      if ((await waitingRuns(store)).length > 0) await pauseQueue(store, true);
+    };
+    // A disk so full that not even this can be written is no news of the run.
+    if (worksOffQueue && isFull) await spare().catch(() => undefined);
     return ended;
   };
 

@@ -18,10 +18,11 @@ import {
 import { about } from '../about.ts';
 import { doneByText } from '../../../engine/protocol/deadline.ts';
 import { readQueuePlan } from '../../../engine/runs/queue-plan.ts';
+import { machineHere } from '../../../engine/system/cores.ts';
 import { numberOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { counted, formatBytes, formatNumber, formatTime } from '../output.ts';
 import { priorityOf, timeOf } from '../queue-options.ts';
-import { machineOfRuns, managerOf, queueManagerOf } from '../run-manager.ts';
+import { managerOf, queueManagerOf } from '../run-manager.ts';
 import { headline } from './runs.ts';
 import { wayOn } from './train.ts';
 
@@ -73,7 +74,7 @@ async function list({ options, output, services }: CommandContext): Promise<void
   const rows = inTurn((await store.runs(query)).runs);
   // What holds a run back by itself: that the queue is paused is said once.
   const holds = rows.map((run) => holdOf(placeOf(run), { ...view, paused: false }, Date.now()));
-  const plan = await readQueuePlan(store, machineOfRuns(), Date.now());
+  const plan = await readQueuePlan(store, machineHere(), Date.now());
   const planned = new Map(plan.map((each) => [each.run, each]));
   const then = doneByThen(plan, by);
   output.event({ event: 'queue', paused: view.paused, waiting: rows.length });
@@ -196,7 +197,7 @@ async function workOff(context: CommandContext): Promise<void> {
     else output.note('Stops; what has not ended waits in the queue, and goes on from where it is.');
     leave().catch(() => undefined);
   });
-  const taken = new Set<number>();
+  const taken = new Map<number, Promise<void>>();
   const going = new Map<number, number>();
   const follow = async (run: number): Promise<void> => {
     const ended = await manager.finished({ run });
@@ -215,10 +216,11 @@ async function workOff(context: CommandContext): Promise<void> {
   });
   const take = async (): Promise<void> => {
     const runs = await manager.adopt();
-    for (const run of runs) {
-      taken.add(run);
-      follow(run).catch(() => undefined);
-    }
+    for (const run of runs)
+      taken.set(
+        run,
+        follow(run).catch(() => undefined),
+      );
     await markTaken(store, runs);
   };
   try {
@@ -230,7 +232,10 @@ async function workOff(context: CommandContext): Promise<void> {
       if (manager.begun().length === 0 && (await isQueuePaused(store))) break;
       await new Promise((resolve) => setTimeout(resolve, checkMilliseconds));
     }
+    const left = new Set(manager.active());
     await leave();
+    // Each end is told before the last line; what never began has none.
+    if (!stopping) await Promise.all([...taken].flatMap(([run, told]) => (left.has(run) ? [] : [told])));
     output.clearBar();
     const waiting = (await waitingRuns(store)).length;
     if (waiting > 0 && (await isQueuePaused(store)))
