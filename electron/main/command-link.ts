@@ -15,6 +15,7 @@ import {
   type Standing,
   type Surroundings,
 } from './command-plan.ts';
+import { attempt, changeLink } from './system-link.ts';
 
 export type CommandLinks = Pick<AppService, 'commandLink' | 'linkCommand' | 'unlinkCommand'>;
 
@@ -31,15 +32,13 @@ export function createCommandLink(surroundings: Surroundings): CommandLinks {
     way.kind === 'variable' ? byVariable(way) : way.kind === 'impossible' ? null : byFile(way, surroundings);
   const look = async (): Promise<SystemLink> =>
     hands ? hands.look() : { state: 'impossible', at: null, can: null, note: way.kind === 'impossible' ? way.why : '' };
-  const change = async (wish: 'link' | 'unlink'): Promise<SystemLink> => {
-    const before = await look();
-    if (hands === null || before.can !== wish) {
-      if (before.state === (wish === 'link' ? 'linked' : 'absent')) return before;
-      throw new InputError('input.command_link', 'The command cannot be changed from here.', before.note);
-    }
-    await hands[wish]();
-    return look();
-  };
+  const change = (wish: 'link' | 'unlink'): Promise<SystemLink> =>
+    changeLink({
+      wish,
+      look,
+      act: async () => hands?.[wish](),
+      refusal: ['input.command_link', 'The command cannot be changed from here.'],
+    });
   return { commandLink: look, linkCommand: () => change('link'), unlinkCommand: () => change('unlink') };
 }
 
@@ -88,15 +87,6 @@ function whoseFile(file: string, script: string, text: string | null): Standing[
   if (found === null) return 'foreign';
   if (found === text) return 'own';
   return found.includes('# `trainyard COMMAND …`') ? 'former' : 'foreign';
-}
-
-/** Null: the disk says no. */
-function attempt<Result>(look: () => Result): Result | null {
-  try {
-    return look();
-  } catch {
-    return null;
-  }
 }
 
 const isWritable = (folder: string): boolean =>

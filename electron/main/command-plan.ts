@@ -3,6 +3,7 @@
 
 import path from 'node:path';
 import type { SystemLink } from '../../engine/protocol/app.ts';
+import { quotable } from './system-link.ts';
 
 export interface Surroundings {
   readonly system: NodeJS.Platform;
@@ -98,7 +99,7 @@ export function commandState(
 }
 
 function hintOf(folder: string): string {
-  return `${folder} is not in the PATH of this session. Terminals that are opened after the next login may have it; if not, add this line to your shell’s profile: export PATH="${folder.replace(/["`$\\]/g, '\\$&')}:$PATH"`;
+  return `${folder} is not in the PATH of this session. Terminals that are opened after the next login may have it; if not, add this line to your shell’s profile: export PATH="${quotable(folder)}:$PATH"`;
 }
 
 function pathsOf(system: NodeJS.Platform): path.PlatformPath {

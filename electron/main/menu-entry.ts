@@ -5,8 +5,8 @@ import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { AppService, SystemLink } from '../../engine/protocol/app.ts';
-import { InputError } from '../../engine/protocol/errors.ts';
 import type { Surroundings } from './command-plan.ts';
+import { attempt, changeLink, quotable, realOf } from './system-link.ts';
 
 export type MenuEntries = Pick<AppService, 'menuEntry' | 'addMenuEntry' | 'removeMenuEntry'>;
 
@@ -49,16 +49,16 @@ export function createMenuEntry({ system, packaged, program, home, variables }: 
       : { state: 'other', at: own, can: null, note: `${own} is another program’s. Remove it, or rename it.` };
   };
 
-  const change = async (wish: 'link' | 'unlink', act: () => void): Promise<SystemLink> => {
-    const before = await look();
-    if (before.can !== wish) {
-      if (before.state === (wish === 'link' ? 'linked' : 'absent')) return before;
-      throw new InputError('input.menu_entry', 'The menu cannot be changed from here.', before.note);
-    }
-    act();
-    for (const [tool, folder] of told) await tell(tool, path.join(data, folder));
-    return look();
-  };
+  const change = (wish: 'link' | 'unlink', act: () => void): Promise<SystemLink> =>
+    changeLink({
+      wish,
+      look,
+      act: async () => {
+        act();
+        for (const [tool, folder] of told) await tell(tool, path.join(data, folder));
+      },
+      refusal: ['input.menu_entry', 'The menu cannot be changed from here.'],
+    });
 
   const put = (file: string, content: string | Uint8Array): void => {
     fs.mkdirSync(path.dirname(path.join(data, file)), { recursive: true });
@@ -86,7 +86,7 @@ export function createMenuEntry({ system, packaged, program, home, variables }: 
 export function entryLeadingTo(entry: string, program: string, icon: string): string {
   const escaped = (value: string): string => value.replaceAll('\\', '\\\\');
   const starter = program.includes('%') ? 'nice -n 0 ' : '';
-  const quoted = `${starter}"${program.replace(/["`$\\]/g, '\\$&').replaceAll('%', '%%')}"`;
+  const quoted = `${starter}"${quotable(program).replaceAll('%', '%%')}"`;
   return entry
     .replace(/^Exec=\S+/m, () => `TryExec=${escaped(program)}\nExec=${escaped(quoted)}`)
     .replace(/^Icon=.*$/m, () => `Icon=${escaped(icon)}`);
@@ -98,21 +98,7 @@ function leadsTo(entry: string | null, program: string): boolean {
   return started !== undefined && realOf(started) === realOf(program);
 }
 
-const realOf = (file: string): string => {
-  try {
-    return fs.realpathSync(file);
-  } catch {
-    return file;
-  }
-};
-
-function readText(file: string): string | null {
-  try {
-    return fs.readFileSync(file, 'utf8');
-  } catch {
-    return null;
-  }
-}
+const readText = (file: string): string | null => attempt(() => fs.readFileSync(file, 'utf8'));
 
 const absolute = (folder: string | undefined): string | undefined =>
   folder !== undefined && path.isAbsolute(folder) ? folder : undefined;
