@@ -3,12 +3,24 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import { callService, dropFiles, expect, screenshot, test } from './launch.ts';
+import { callService, dropFiles, expect, screenshot, test, type App } from './launch.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { lastEvent } from '../support/cli.ts';
 import { noisyClasses, writeTree } from '../support/pictures.ts';
 import { fileOf, goldenNets } from '../golden/pretrained-pictures.ts';
 import { folderOf, goldenTexts, nested } from '../golden/pretrained-texts.ts';
+
+/** Run 2, which begins with run 1, to its end. */
+async function trainFromIt(app: App, epochs: string, rate?: string): Promise<RunRecord> {
+  const { page } = app;
+  await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill(epochs);
+  if (rate !== undefined) await page.getByRole('textbox', { name: 'Learning rate' }).first().fill(rate);
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 120_000 });
+  const run = await callService<RunRecord>(app, 'run', { run: 2 });
+  expect([run.parent, run.relation, run.state]).toEqual([1, 'started from', 'completed']);
+  return run;
+}
 
 test('a model that is dropped is something to begin with, its body frozen', async ({ app }) => {
   test.setTimeout(240_000);
@@ -37,11 +49,7 @@ test('a model that is dropped is something to begin with, its body frozen', asyn
   await pane.getByLabel('Layers frozen').selectOption({ label: 'The body: all before the head' });
   await expect(fits.getByRole('listitem').first()).toHaveText(/taken and frozen/);
   await screenshot(app, 'pretrained-new-run');
-  await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill('1');
-  await page.getByRole('button', { name: 'Start', exact: true }).click();
-  await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 120_000 });
-  const run = await callService<RunRecord>(app, 'run', { run: 2 });
-  expect([run.parent, run.relation, run.state]).toEqual([1, 'started from', 'completed']);
+  await trainFromIt(app, '1');
 
   // The page of a run on pictures takes pictures to predict.
   await page.getByRole('link', { name: 'Datasets' }).first().click();
@@ -109,12 +117,7 @@ test('a model of texts that is dropped begins a run on the texts that are here, 
   });
 
   await test.step('it is fine-tuned and predicts a text of one’s own', async () => {
-    await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill('40');
-    await page.getByRole('textbox', { name: 'Learning rate' }).first().fill('0.005');
-    await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 120_000 });
-    const run = await callService<RunRecord>(app, 'run', { run: 2 });
-    expect([run.parent, run.relation, run.state]).toEqual([1, 'started from', 'completed']);
+    const run = await trainFromIt(app, '40', '0.005');
     expect(run.config.settings.texts?.kept).toMatch(/^[0-9a-f]{32}$/);
     await page.getByRole('tab', { name: 'Predict' }).click();
     const form = page.getByRole('region', { name: 'What if' });
@@ -154,12 +157,7 @@ test('a language model that is dropped beside a book learns it, and writes', asy
   });
 
   await test.step('it learns the book and writes as generate does', async () => {
-    await page.getByRole('textbox', { name: 'Epochs', exact: true }).fill('40');
-    await page.getByRole('textbox', { name: 'Learning rate' }).first().fill('0.01');
-    await page.getByRole('button', { name: 'Start', exact: true }).click();
-    await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 120_000 });
-    const run = await callService<RunRecord>(app, 'run', { run: 2 });
-    expect([run.parent, run.relation, run.state]).toEqual([1, 'started from', 'completed']);
+    await trainFromIt(app, '40', '0.01');
     await page.getByRole('tab', { name: 'Write' }).click();
     const pane = page.getByRole('region', { name: 'Write', exact: true });
     await pane.getByRole('textbox', { name: 'Prompt' }).fill('the yard');

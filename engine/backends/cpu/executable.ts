@@ -26,9 +26,9 @@ export interface ExecutableOptions {
 }
 
 /** The programs of plans as they were encoded: a search compiles the same plan fold by fold. */
-const encodedPlans = new WeakMap<Plan, Pick<ExecutableOptions, 'kernels' | 'native'> & EncodedAt>();
+const encodedPlans = new WeakMap<Plan, Encoded>();
 
-interface EncodedAt {
+interface Encoded extends Pick<ExecutableOptions, 'kernels' | 'native'> {
   readonly base: number;
   readonly bytes: Uint8Array;
 }
