@@ -20,7 +20,7 @@ import type { DeviceInfo } from '../../engine/protocol/app.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
 import { openTrusted, type TrustOptions } from '../../engine/train/trust.ts';
 import { nodeRest } from '../hosts/surroundings.ts';
-import { homeFolder } from './home.ts';
+import { homeFolder } from '../../engine/system/home-folder.ts';
 
 /** How long the drivers may take to say which GPUs there are. */
 const listMilliseconds = 30_000;

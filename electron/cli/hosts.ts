@@ -12,7 +12,7 @@ import { nodeSurroundings, residentBudget } from '../hosts/surroundings.ts';
 import { openTogether } from '../hosts/together.ts';
 import { startTrialThread } from '../hosts/trials.ts';
 import { openCpu } from '../hosts/trusted-cpu.ts';
-import { homeFolder } from './home.ts';
+import { homeFolder } from '../../engine/system/home-folder.ts';
 import { startTrainer, type TrainerOptions } from './training-process.ts';
 
 type Rows = Pick<DataService, 'readShard'>;

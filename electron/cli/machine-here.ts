@@ -1,7 +1,7 @@
 // This machine as forecasts on the command line see it: what its newest lab measured, else a guess from its cores.
 
 import { availableParallelism } from 'node:os';
-import { availableMemory } from '../../engine/backends/cpu/describe.ts';
+import { availableMemory } from '../../engine/system/cores.ts';
 import { labFactors } from '../../engine/bench/calibrated.ts';
 import type { Catalogue } from '../../engine/hardware/catalogue/catalogue.ts';
 import { machineDevices, type MachineDevice } from '../../engine/hardware/machine.ts';

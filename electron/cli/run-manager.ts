@@ -1,17 +1,12 @@
 // The run manager of the command line: a run trains in its own process; those of the queue in one each, several at once.
 
-import { availableMemory } from '../../engine/backends/cpu/describe.ts';
 import type { DataService } from '../../engine/protocol/data.ts';
 import { refuseTraining } from '../../engine/history/measuring.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createRunManager, type RunManager, type RunManagerOptions } from '../../engine/runs/manager.ts';
-import type { Machine } from '../../engine/runs/turns.ts';
-import { usableCores } from '../../engine/system/cores.ts';
+import { machineHere } from '../../engine/system/cores.ts';
 import { inProcessHosts, processHosts } from './hosts.ts';
 import type { Services } from './services.ts';
-
-/** What runs may share here. */
-export const machineOfRuns = (): Machine => ({ cores: usableCores(), available: availableMemory });
 
 /** `cancelPreparing`: ends what prepares data for a run that is not there yet. */
 export async function managerOf(
@@ -27,7 +22,7 @@ export async function queueManagerOf(services: Services, atOnce?: number): Promi
   const { data, home, startTrainer: start } = services;
   const hosts = processHosts({ home, rows: data, start });
   const parts = await partsOf(services);
-  return createRunManager({ ...parts, data, hosts, worksOffQueue: true, machine: machineOfRuns(), atOnce });
+  return createRunManager({ ...parts, data, hosts, worksOffQueue: true, machine: machineHere(), atOnce });
 }
 
 async function partsOf(services: Services): Promise<Pick<RunManagerOptions, 'store' | 'owner' | 'refuse'>> {

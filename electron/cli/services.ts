@@ -7,7 +7,7 @@ import type { StoreService } from '../../engine/protocol/store.ts';
 import { openStore, type StoreProcessOptions } from '../../engine/history/client.node.ts';
 import { explainFailure } from '../../engine/history/failures.ts';
 import { makeFolder } from '../../engine/history/home.ts';
-import { homeFolder } from './home.ts';
+import { homeFolder } from '../../engine/system/home-folder.ts';
 import { lazyService } from '../../engine/protocol/lazy-service.ts';
 import { loadPart } from '../../engine/protocol/loading.ts';
 import { startOnnx } from './onnx-process.ts';

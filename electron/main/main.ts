@@ -10,7 +10,7 @@ import { refuseTraining } from '../../engine/history/measuring.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { toWire } from '../../engine/protocol/errors.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
-import { usableCores } from '../../engine/system/cores.ts';
+import { machineHere } from '../../engine/system/cores.ts';
 import { createAppService } from './app-service.ts';
 import { tellSystem } from './at-work.ts';
 import { commandArguments, runCommand } from './command.ts';
@@ -20,7 +20,7 @@ import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
 import { builtFile, licenceFiles, plainFile } from './folders.ts';
 import { enableWebGpu } from './gpu-window.ts';
-import { homeFolder } from './home.ts';
+import { homeFolder } from '../../engine/system/home-folder.ts';
 import { readLicences } from './licences.ts';
 import { isRepairable } from './keeping.ts';
 import { setupLinks } from './links.ts';
@@ -98,7 +98,7 @@ async function start(): Promise<void> {
   const data = processes.data.service;
   const store = processes.store.service;
   const devices = createDevices(processes);
-  const machine = { cores: usableCores(), available: () => process.availableMemory?.() ?? os.freemem() };
+  const machine = machineHere();
   const runs = createRunManager({
     store,
     data,

@@ -1,8 +1,9 @@
-// How many threads of this machine are worth computing with.
+// What this machine has for a program: threads that are worth computing with, and memory.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import os from 'node:os';
+import process from 'node:process';
 
 let cores: number | undefined;
 
@@ -14,6 +15,17 @@ export function usableCores(): number {
   cores ??= Math.max(1, Math.min(os.availableParallelism(), physicalCores() ?? Infinity));
   return cores;
 }
+
+/** Bytes that can be used now: what is free, within the limits set on the process. */
+export function availableMemory(): number {
+  return process.availableMemory?.() ?? os.freemem();
+}
+
+/** What runs may share. */
+export const machineHere = (): { readonly cores: number; readonly available: () => number } => ({
+  cores: usableCores(),
+  available: availableMemory,
+});
 
 /** Fast physical cores as the system tells, or null where it does not. */
 function physicalCores(): number | null {

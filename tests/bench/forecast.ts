@@ -5,7 +5,7 @@
 
 import { parseArgs } from 'node:util';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
-import { availableMemory } from '../../engine/backends/cpu/describe.ts';
+import { availableMemory } from '../../engine/system/cores.ts';
 import { callsOf } from '../../engine/bench/calibrated.ts';
 import { interleaved } from '../../engine/bench/interleaved.ts';
 import { quantile } from '../../engine/bench/measure.ts';

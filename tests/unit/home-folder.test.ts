@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
-import { homeFolder } from '../../electron/cli/home.ts';
+import { homeFolder } from '../../engine/system/home-folder.ts';
 
 test('TRAINYARD_HOME decides, made absolute; an empty one does not count', () => {
   assert.equal(homeFolder({ TRAINYARD_HOME: 'here' }), path.resolve('here'));

@@ -11,7 +11,7 @@ import { isStale, staleText, trusted } from '../../../engine/hardware/catalogue/
 import { deviceKinds } from '../../../engine/hardware/catalogue/schema.ts';
 import { about } from '../about.ts';
 import { choiceOption, textOption, type Command } from '../command.ts';
-import { homeFolder } from '../home.ts';
+import { homeFolder } from '../../../engine/system/home-folder.ts';
 import { openCatalogue, problemLines, readCatalogueText } from '../own-catalogue.ts';
 import { counted, type Column, type Output } from '../output.ts';
 

@@ -7,7 +7,7 @@ import { electricityFields, electricityKey } from '../../../engine/settings/elec
 import { about } from '../about.ts';
 import type { Command } from '../command.ts';
 import { electricityAsked, electricityHere } from '../electricity.ts';
-import { homeFolder } from '../home.ts';
+import { homeFolder } from '../../../engine/system/home-folder.ts';
 import { counted, formatSeconds } from '../output.ts';
 import { openCatalogue } from '../own-catalogue.ts';
 

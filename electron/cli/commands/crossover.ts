@@ -2,8 +2,7 @@
 // then timed on both in turns. A GPU against the CPU where there is one; else all threads against one, or the addon against WebAssembly.
 
 import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
-import { availableMemory } from '../../../engine/backends/cpu/describe.ts';
-import { usableCores } from '../../../engine/system/cores.ts';
+import { availableMemory, usableCores } from '../../../engine/system/cores.ts';
 import { findNative } from '../../../engine/backends/cpu/native.ts';
 import type { Backend } from '../../../engine/backends/backend.ts';
 import { createWebgpuBackend } from '../../../engine/backends/webgpu/backend.ts';

@@ -8,7 +8,7 @@ import { cpuDevice, selfTestFact } from '../../hosts/devices.ts';
 import { about } from '../about.ts';
 import type { Command } from '../command.ts';
 import { gpuIsOfWindow, gpuTrust, listGpus } from '../gpu.ts';
-import { homeFolder } from '../home.ts';
+import { homeFolder } from '../../../engine/system/home-folder.ts';
 
 export const devices: Command = {
   ...about.devices,

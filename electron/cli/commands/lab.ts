@@ -19,7 +19,7 @@ import { createNodeLab, describeMachine } from '../../hosts/lab.ts';
 import { cpuDevice } from '../../hosts/devices.ts';
 import { about } from '../about.ts';
 import { numberOption, textOption, type Command, type CommandContext } from '../command.ts';
-import { homeFolder } from '../home.ts';
+import { homeFolder } from '../../../engine/system/home-folder.ts';
 import { unreadable } from '../input-file.ts';
 import type { Interruption } from '../interruption.ts';
 import { formatSeconds, formatTime, type Output } from '../output.ts';

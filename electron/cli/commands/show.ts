@@ -21,7 +21,7 @@ import { treesOfRun } from '../../../engine/runs/trees.ts';
 import { electricityKey } from '../../../engine/settings/electricity.ts';
 import { about } from '../about.ts';
 import { numberOption, runNumber, textOption, type Command } from '../command.ts';
-import { homeFolder } from '../home.ts';
+import { homeFolder } from '../../../engine/system/home-folder.ts';
 import { printLeaderboard } from '../leaderboard.ts';
 import { printFolds } from '../out-of-fold.ts';
 import { formatBytes, formatSeconds, formatTime, type Output } from '../output.ts';

@@ -1,7 +1,7 @@
 // What this machine's CPU is: for `devices`, for the history's device column and for choosing threads.
 
 import os from 'node:os';
-import { usableCores } from '../../system/cores.ts';
+import { availableMemory, usableCores } from '../../system/cores.ts';
 import { findNative, loadNative } from './native.ts';
 
 export interface CpuDescription {
@@ -40,9 +40,4 @@ export function cpuName(): string {
 /** `SIMD`, or with the addon at `native` its instruction set as well. */
 export function instructionSets(native: string | undefined): string {
   return native === undefined ? 'SIMD' : `SIMD + ${loadNative(native).instructions}`;
-}
-
-/** Bytes that can be used now: what is free, within the limits set on the process. */
-export function availableMemory(): number {
-  return process.availableMemory?.() ?? os.freemem();
 }
