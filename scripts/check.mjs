@@ -24,7 +24,15 @@ const all = [
   ['format', 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level', 'warn', '.'],
   ['lint', 'node_modules/eslint/bin/eslint.js', '.', '--max-warnings', '0'],
   ...types,
-  ['layers and fast tests', '--test', '--test-reporter', 'dot', 'tests/layers.test.ts', 'tests/tiny/**/*.test.ts'],
+  [
+    'layers, docs and fast tests',
+    '--test',
+    '--test-reporter',
+    'dot',
+    'tests/layers.test.ts',
+    'tests/docs.test.ts',
+    'tests/tiny/**/*.test.ts',
+  ],
 ];
 
 await script(async () => {

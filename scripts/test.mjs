@@ -88,5 +88,6 @@ async function virtualScreen() {
     await installPackages(['xvfb', 'xauth'], 'The app tests need a virtual screen (Xvfb).');
   }
   say('the app runs on a screen of its own (Xvfb)');
-  return ['xvfb-run', '-a', '-s', '-screen 0 1600x1000x24'];
+  // Without -noreset the screen starts anew when its last window closes, and refuses who comes meanwhile.
+  return ['xvfb-run', '-a', '-s', '-screen 0 1600x1000x24 -noreset'];
 }

@@ -32,8 +32,17 @@ async function atRest(page: Page): Promise<void> {
   });
 }
 
-/** One line for each text that is cut once the page is at rest: how, the text, and where it stands. */
+/**
+ * One line for each text that is cut once the page is at rest, and at every one of several looks (a busy machine may draw a chart
+ * with the size it had before): how, the text, and where it stands.
+ */
 export async function clippedTexts(page: Page): Promise<readonly string[]> {
+  let found = await clippedNow(page);
+  for (let look = 1; look < 10 && found.length > 0; look++) found = await clippedNow(page);
+  return found;
+}
+
+async function clippedNow(page: Page): Promise<readonly string[]> {
   await atRest(page);
   return page.evaluate(() => {
     interface Box {
