@@ -85,6 +85,15 @@ export async function processIds({ electron }: App, kind: string): Promise<reado
   return utilities.length > 0 ? utilities : plainNodeChildren(electron.process().pid ?? 0, kind);
 }
 
+/**
+ * Halts what trains, or lets it go on. A halted run counts as running and takes nothing of the machine from what is looked at;
+ * let go on before it is stopped. Windows has no signal for it: there it goes on.
+ */
+export async function trainingHalted(app: App, halted: boolean): Promise<void> {
+  if (process.platform === 'win32') return;
+  for (const pid of await processIds(app, 'training')) process.kill(pid, halted ? 'SIGSTOP' : 'SIGCONT');
+}
+
 /** Kills the process of this kind, and waits until the app has taken note of its end. */
 export async function killProcess(app: App, kind: string): Promise<void> {
   const [pid] = await processIds(app, kind);

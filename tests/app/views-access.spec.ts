@@ -3,7 +3,7 @@
 import type { Page } from '@playwright/test';
 import { violations } from './axe.ts';
 import { callService, expect, screenshot, test, type App } from './launch.ts';
-import { importTable, startRun, waitForState, writeTable } from './scene.ts';
+import { importTable, startRun, trainingHalted, waitForEpoch, waitForState, writeTable } from './scene.ts';
 
 const themes = ['light', 'dark'] as const;
 
@@ -14,6 +14,8 @@ interface View {
   readonly ready: (page: Page) => Promise<void>;
   /** Made of what other views are made of: the dark theme tells enough. */
   readonly darkAlone?: true;
+  /** Shows the run that is training, which goes on meanwhile. */
+  readonly live?: true;
 }
 
 /** A dataset and three runs, two of them ended. */
@@ -30,7 +32,8 @@ async function setScene(app: App): Promise<readonly View[]> {
   }
   await callService(app, 'updateRun', { run: runs[0], patch: { starred: true, tags: ['keep'], notes: 'A note.' } });
   const { id: live } = await startRun(app, dataset, 100_000, 'Live');
-  await waitForState(app, live, 'running');
+  await waitForEpoch(app, live, 1);
+  await trainingHalted(app, true);
 
   const heading = (name: string | RegExp) => async (page: Page) =>
     expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
@@ -49,7 +52,7 @@ async function setScene(app: App): Promise<readonly View[]> {
         await expect(page.getByRole('row', { name: /^Total/ })).toBeVisible();
       },
     },
-    { name: 'run-live', address: `#run/${live}`, ready: curve('Loss') },
+    { name: 'run-live', address: `#run/${live}`, ready: curve('Loss'), live: true },
     { name: 'run-ended', address: `#run/${runs[1]}`, ready: curve('Accuracy') },
     {
       name: 'run-evaluation',
@@ -77,6 +80,7 @@ async function setScene(app: App): Promise<readonly View[]> {
     {
       name: 'runs',
       address: '#runs',
+      live: true,
       ready: (page) => expect(page.getByRole('link', { name: 'Longer' })).toBeVisible(),
     },
     { name: 'compare', address: `#compare/${runs.join()}`, ready: curve('Validation loss') },
@@ -103,6 +107,12 @@ async function open(page: Page, address: string): Promise<void> {
   }, address);
 }
 
+async function show(app: App, { address, ready, live }: View): Promise<void> {
+  if (live) await trainingHalted(app, false);
+  await open(app.page, address);
+  await ready(app.page);
+}
+
 test('every view passes axe in both themes, and nothing of it is cut off in a small window', async ({ app }) => {
   test.setTimeout(240_000);
   const { page } = app;
@@ -111,12 +121,13 @@ test('every view passes axe in both themes, and nothing of it is cut off in a sm
     await open(page, '#settings');
     await page.getByText(theme === 'light' ? 'Light' : 'Dark', { exact: true }).click();
     await expect(page.locator(`[data-theme=${theme}]`)).toHaveCount(1);
-    for (const { name, address, ready, darkAlone } of views) {
+    for (const view of views) {
+      const { name, darkAlone } = view;
       if (darkAlone && theme !== 'dark') continue;
-      await open(page, address);
-      await ready(page);
+      await show(app, view);
       expect.soft(await violations(page), `${name}, ${theme}`).toEqual([]);
       await screenshot(app, `${name}-${theme}`);
+      if (view.live) await trainingHalted(app, true);
     }
     await page.keyboard.press('Control+k');
     await expect(page.getByRole('combobox', { name: 'Search or run a command' })).toBeFocused();
@@ -142,9 +153,9 @@ test('every view passes axe in both themes, and nothing of it is cut off in a sm
         window.webContents.setZoomFactor(factor);
       }, zoom);
       await page.waitForFunction((factor) => Math.abs(innerWidth - 1100 / factor) < 20, zoom);
-      for (const { name, address, ready } of views) {
-        await open(page, address);
-        await ready(page);
+      for (const view of views) {
+        const { name } = view;
+        await show(app, view);
         await screenshot(app, `${name}-1100-${zoom}x`);
         // The primary action and the title of the view stay inside the window.
         const outside = await page.evaluate(() =>
@@ -156,6 +167,7 @@ test('every view passes axe in both themes, and nothing of it is cut off in a sm
             .map((element) => element.textContent?.trim()),
         );
         expect.soft(outside, `${name} at ${zoom} ×`).toEqual([]);
+        if (view.live) await trainingHalted(app, true);
       }
     }
   });
@@ -176,6 +188,7 @@ test.afterEach(({ app }) => stopAll(app));
 
 /** So that closing the app asks nothing. */
 async function stopAll(app: App): Promise<void> {
+  await trainingHalted(app, false);
   const { runs } = await callService<{ runs: readonly { id: number }[] }>(app, 'runs', {
     states: ['running', 'queued'],
   });

@@ -12,7 +12,7 @@ import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { encoders, noise, paint } from '../support/pictures.ts';
 import { clippedTexts } from './clipping.ts';
 import { callService, chooseNext, expect, screenshots, test, type App } from './launch.ts';
-import { importTable, waitForState } from './scene.ts';
+import { importTable, trainingHalted, waitForEpoch, waitForState } from './scene.ts';
 
 const sizes = [
   [1100, 720],
@@ -114,6 +114,8 @@ interface View {
   readonly ready: (page: Page) => Promise<void>;
   /** What a person does then, such as opening the palette. */
   readonly act?: (page: Page) => Promise<void>;
+  /** Shows the run that is training, or asks something of it: it goes on meanwhile. */
+  readonly live?: true;
 }
 
 async function setScene(
@@ -169,7 +171,8 @@ async function setScene(
     training: endless,
   };
   const running = await start(app, live);
-  await waitForState(app, running, 'running');
+  await waitForEpoch(app, running, 1);
+  await trainingHalted(app, true);
 
   const heading = (name: string | RegExp) => async (page: Page) =>
     expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
@@ -228,7 +231,7 @@ async function setScene(
       },
     },
     { name: 'new-run-pictures', address: `#new/${pictures.id}`, ready: summary },
-    { name: 'run-live', address: `#run/${running}`, ready: matrix },
+    { name: 'run-live', address: `#run/${running}`, ready: matrix, live: true },
     { name: 'run-large', address: `#run/${runs[0]}`, ready: matrix, act: testColumn },
     { name: 'run', address: `#run/${runs[1]}`, ready: matrix, act: testColumn },
     { name: 'run-pictures', address: `#run/${runs[2]}`, ready: matrix, act: testColumn },
@@ -249,6 +252,7 @@ async function setScene(
     {
       name: 'runs',
       address: '#runs',
+      live: true,
       ready: rows,
       act: async (page) => {
         await page.getByRole('row', { name: plans[1].name }).getByText('Completed').click();
@@ -262,6 +266,7 @@ async function setScene(
     {
       name: 'compare',
       address: `#compare/${[...runs.slice(0, 3), running].join()}`,
+      live: true,
       ready: async (page) => expect(page.getByRole('region', { name: /Table of settings/ })).toBeVisible(),
       act: testScores,
     },
@@ -318,6 +323,8 @@ async function setScene(
     {
       name: 'step',
       address: `#run/${runs[1]}/step`,
+      // A run that trains gives way while a step is measured.
+      live: true,
       ready: async (page) => {
         await page.getByRole('button', { name: 'Measure a step' }).click();
         await expect(page.getByRole('slider', { name: 'Parts of the step' })).toBeVisible({ timeout: 60_000 });
@@ -362,8 +369,9 @@ test('no text is cut in any view, at three widths and two zooms', async ({ app }
   for (const size of sizes) {
     for (const zoom of zooms) {
       await resize(app, size, zoom);
-      for (const { name, address, ready, act } of views) {
+      for (const { name, address, ready, act, live } of views) {
         if (only && !only.includes(name)) continue;
+        if (live) await trainingHalted(app, false);
         await page.evaluate((hash) => {
           location.hash = hash;
         }, address);
@@ -373,13 +381,15 @@ test('no text is cut in any view, at three widths and two zooms', async ({ app }
         await picture(app, `whole-${name}-${size[0]}-${zoom}x`);
         if (name === 'run-pictures') expect.soft(await hiddenOfMatrix(page), `ten classes, ${size[0]}`).toEqual([0, 0]);
         if (act) await page.keyboard.press('Escape');
+        if (live) await trainingHalted(app, true);
       }
     }
   }
 
   await test.step('the tabs of a run that has ended, each opened once', async () => {
-    for (const { name, address, ready } of tabs) {
+    for (const { name, address, ready, live } of tabs) {
       if (only && !only.includes(name)) continue;
+      if (live) await trainingHalted(app, false);
       await page.evaluate((hash) => (location.hash = hash), address);
       await ready(page);
       for (const size of sizes) {
@@ -391,6 +401,7 @@ test('no text is cut in any view, at three widths and two zooms', async ({ app }
             expect.soft(await hiddenOfMatrix(page), `ten classes, ${size[0]}`).toEqual([0, 0]);
         }
       }
+      if (live) await trainingHalted(app, true);
     }
   });
 
@@ -427,6 +438,7 @@ async function hiddenOfMatrix(page: Page): Promise<readonly number[]> {
 }
 
 test.afterEach(async ({ app }) => {
+  await trainingHalted(app, false);
   const { runs } = await callService<{ runs: readonly RunRecord[] }>(app, 'runs', { states: ['running', 'queued'] });
   for (const { id } of runs) {
     await callService(app, 'stopRun', { run: id });
