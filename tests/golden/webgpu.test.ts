@@ -5,22 +5,21 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
-import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { mlp } from '../../engine/model/presets.ts';
+import { sharedGpu } from '../support/shared-gpu.ts';
 import { digitsMlp, openSteps, type StepsShape, tabularMlp } from '../support/steps.ts';
 import { type MadeTable, makeTable } from '../support/table.ts';
 import { trainHere } from '../support/train.ts';
-import { missingGpu, testGpu } from '../support/webgpu.ts';
+import { missingGpu } from '../support/webgpu.ts';
 import { readAttentionGolden, replayAttention } from './attention.ts';
 import { assertFollowsPytorch, goldenNames, readGolden, replay } from './golden.ts';
 import { assertFollows, imageGoldenNames, readImageGolden, replayImages } from './images.ts';
 
 const skip = await missingGpu();
-const openBackend = async (): Promise<Backend> => createWebgpuBackend(await testGpu());
 
 for (const golden of goldenNames.map(readGolden)) {
   test(`golden: ${golden.name} on webgpu`, { skip }, async () => {
-    const backend = await openBackend();
+    const backend = await sharedGpu();
     const got = await replay(golden, backend);
     await backend.close();
     assertFollowsPytorch(golden, got);
@@ -29,7 +28,7 @@ for (const golden of goldenNames.map(readGolden)) {
 
 test('golden: attention on webgpu', { skip }, async () => {
   const golden = readAttentionGolden();
-  const backend = await openBackend();
+  const backend = await sharedGpu();
   const got = await replayAttention(golden, backend);
   await backend.close();
   assertFollowsPytorch(golden, got);
@@ -37,7 +36,7 @@ test('golden: attention on webgpu', { skip }, async () => {
 
 for (const golden of imageGoldenNames.map(readImageGolden)) {
   test(`golden: ${golden.name} on webgpu`, { skip }, async () => {
-    const backend = await openBackend();
+    const backend = await sharedGpu();
     const replay = await replayImages(golden, backend);
     await backend.close();
     assertFollows(golden, replay, 2e-6, 1.2);
@@ -48,7 +47,7 @@ for (const shape of [tabularMlp, digitsMlp]) {
   test(`the first 50 losses of ${shape.name} agree on CPU and GPU within 1e-4`, { skip }, async () => {
     const steps = 50;
     const wanted = await firstLosses(shape, createCpuBackend({ threads: 1 }), steps);
-    const got = await firstLosses(shape, await openBackend(), steps);
+    const got = await firstLosses(shape, await sharedGpu(), steps);
     assert.equal(got.length, steps);
     got.forEach((loss, step) => {
       const difference = Math.abs(loss - wanted[step]) / Math.abs(wanted[step]);
@@ -65,7 +64,7 @@ test('digits trained on CPU and GPU end within one point of accuracy', { skip },
     await backend.close();
     return result.metrics.test_accuracy;
   };
-  const [cpu, gpu] = [await train(createCpuBackend({ threads: 1 })), await train(await openBackend())];
+  const [cpu, gpu] = [await train(createCpuBackend({ threads: 1 })), await train(await sharedGpu())];
   assert.ok(cpu > 0.85, `accuracy on the CPU: ${cpu}`);
   assert.ok(Math.abs(cpu - gpu) <= 0.01, `accuracy on the CPU ${cpu}, on the GPU ${gpu}`);
 });

@@ -6,16 +6,16 @@ import test from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
-import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { partsOf } from '../../engine/plan/parts.ts';
 import { measureSpeed } from '../../engine/train/measure.ts';
 import { classWeights, partsOfBatches, trainBatches } from '../../engine/train/session-sizes.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { makeImages } from '../support/images.ts';
+import { sharedGpu } from '../support/shared-gpu.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere, type TrainTestOptions } from '../support/train.ts';
-import { missingGpu, testGpu } from '../support/webgpu.ts';
+import { missingGpu } from '../support/webgpu.ts';
 
 const skip = await missingGpu();
 const onCpu = (): Backend => createCpuBackend({ threads: 1 });
@@ -62,7 +62,7 @@ test('balanced weights are a mean of 1 over the rows, of the classes that rows h
 const devices: readonly [name: string, open: () => Backend | Promise<Backend>, tolerance: number][] = [
   ['the reference', createReferenceBackend, 1e-6],
   ['the CPU', onCpu, 1e-4],
-  ['WebGPU', async () => createWebgpuBackend(await testGpu()), 1e-4],
+  ['WebGPU', sharedGpu, 1e-4],
 ];
 
 for (const [name, open, tolerance] of devices) {

@@ -6,7 +6,6 @@ import test from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
-import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { defaultTraining, presets, specOf } from '../../engine/model/presets.ts';
 import { textClassifier, type TextInput } from '../../engine/model/text-presets.ts';
 import { resolveModel } from '../../engine/model/resolve.ts';
@@ -16,9 +15,10 @@ import { bucketsFor, bucketsOf, paddingOf, predictedBuckets } from '../../engine
 import { RowOrder } from '../../engine/train/row-order.ts';
 import { Session } from '../../engine/train/session.ts';
 import { initializeWeights } from '../../engine/train/weights.ts';
+import { sharedGpu } from '../support/shared-gpu.ts';
 import { makeTable, uniform, type MadeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
-import { missingGpu, testGpu } from '../support/webgpu.ts';
+import { missingGpu } from '../support/webgpu.ts';
 
 /** Lengths as those of texts are: many short ones, few long ones. */
 function skewed(rows: number, longest: number): Uint32Array {
@@ -231,7 +231,7 @@ const backends: readonly {
   { name: 'the reference', open: async () => createReferenceBackend() },
   { name: 'WebAssembly', open: async () => createCpuBackend({ threads: 2, native: false }) },
   { name: 'the addon', open: async () => createCpuBackend({ threads: 2 }) },
-  { name: 'the GPU', open: async () => createWebgpuBackend(await testGpu()), skip },
+  { name: 'the GPU', open: sharedGpu, skip },
 ];
 const waves = (vectors: string): ModelSpec => ({
   version: 1,

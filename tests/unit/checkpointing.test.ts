@@ -5,7 +5,6 @@ import test from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
-import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { recompute } from '../../engine/graph/recompute.ts';
 import { segmentsOf } from '../../engine/graph/segments.ts';
 import { keptBy } from '../../engine/hardware/costs/from-model.ts';
@@ -19,9 +18,10 @@ import { buildTrainingGraph } from '../../engine/plan/step.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { makeImages } from '../support/images.ts';
 import { shortcutNetwork } from '../support/models.ts';
+import { sharedGpu } from '../support/shared-gpu.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere, type TrainTestOptions } from '../support/train.ts';
-import { missingGpu, testGpu } from '../support/webgpu.ts';
+import { missingGpu } from '../support/webgpu.ts';
 
 const skip = await missingGpu();
 const texts = makeTable({ rows: 120, numeric: 0, classes: 3, texts: [{ vocabulary: 9, length: 7 }] });
@@ -47,7 +47,7 @@ const backends: readonly [name: string, open: () => Promise<Backend>, skip?: str
   ['the reference', async () => createReferenceBackend()],
   ['WebAssembly on two threads', async () => createCpuBackend({ threads: 2, native: false })],
   ['the addon', async () => createCpuBackend({ threads: 2 })],
-  ['the GPU', async () => createWebgpuBackend(await testGpu()), skip],
+  ['the GPU', sharedGpu, skip],
 ];
 
 /** Losses of all steps, then weights and running statistics at the end; and how many calls a step is. */

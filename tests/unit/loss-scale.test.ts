@@ -4,14 +4,14 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
-import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { TrainingSpec } from '../../engine/model/spec.ts';
 import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
 import { Session } from '../../engine/train/session.ts';
+import { sharedGpu } from '../support/shared-gpu.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere, type TrainTestOptions } from '../support/train.ts';
-import { missingGpu, testGpu } from '../support/webgpu.ts';
+import { missingGpu } from '../support/webgpu.ts';
 
 const skip = await missingGpu();
 const table = makeTable({ rows: 230, numeric: 4, classes: 3 });
@@ -48,7 +48,7 @@ for (const [what, settings] of [
 
 const devices = [
   ['the reference', false, async () => createReferenceBackend()],
-  ['the GPU', skip, async () => createWebgpuBackend(await testGpu())],
+  ['the GPU', skip, sharedGpu],
 ] as const;
 for (const [what, without, open] of devices) {
   test(`steps that overflow are skipped and said, and the scale is halved, on ${what}`, { skip: without }, async () => {

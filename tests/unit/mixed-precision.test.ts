@@ -18,6 +18,7 @@ import { fromHalf, toHalf } from '../../kernels/half.ts';
 import { makeImages } from '../support/images.ts';
 import { shortcutNetwork } from '../support/models.ts';
 import { furthest, gentle } from '../support/scaled-loss.ts';
+import { sharedGpu } from '../support/shared-gpu.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere, type TrainTestOptions } from '../support/train.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
@@ -60,7 +61,6 @@ const models = [
   ['a GPT that drops weights of attention', texts, droppingGpt],
 ] as const;
 const training = { epochs: 2, batch: 16, seed: 3, precision: 'mixed16' as const };
-const onGpu = async (): Promise<Backend> => createWebgpuBackend(await testGpu());
 
 /** The losses of a run's steps, what it leaves, and the types of its plan's scratch slots. */
 async function run(made: typeof texts | typeof pictures, backend: Backend, options: Omit<TrainTestOptions, 'backend'>) {
@@ -82,7 +82,7 @@ async function run(made: typeof texts | typeof pictures, backend: Backend, optio
 for (const [what, made, model] of models) {
   test(`${what} learns in 16 bits on the GPU as on the reference`, { skip }, async () => {
     const wanted = await run(made, createReferenceBackend(), { model, training });
-    const found = await run(made, await onGpu(), { model, training });
+    const found = await run(made, await sharedGpu(), { model, training });
     assert.ok(found.halves > 0 && found.halves === wanted.halves);
     // A value that lies between two numbers of 16 bits may round either way.
     const error = furthest(found.losses, wanted.losses, 6);
@@ -127,12 +127,12 @@ test(
     const [, made, model] = models[0];
     // In parts, whose products read copies of the weights: those are no part of a checkpoint.
     const long = { ...training, epochs: 5, accumulate: 2 };
-    const whole = await run(made, await onGpu(), { model, training: { ...long, precision: 'float32' } });
-    const half = await run(made, await onGpu(), { model, training: long });
+    const whole = await run(made, await sharedGpu(), { model, training: { ...long, precision: 'float32' } });
+    const half = await run(made, await sharedGpu(), { model, training: long });
     assert.ok(half.losses.length >= 50);
     const error = furthest(half.losses, whole.losses, 6);
     assert.ok(error > 0 && error < 1e-3, String(error));
-    const stopped = await run(made, await onGpu(), {
+    const stopped = await run(made, await sharedGpu(), {
       model,
       training: long,
       onSubmit: (submits, control) => {
@@ -141,7 +141,7 @@ test(
     });
     assert.ok(stopped.losses.length < half.losses.length);
     const checkpoint = stopped.files.get('checkpoint.bin')!;
-    const rest = await run(made, await onGpu(), { model, training: long, checkpoint });
+    const rest = await run(made, await sharedGpu(), { model, training: long, checkpoint });
     assert.deepEqual(rest.files.get('best.safetensors'), half.files.get('best.safetensors'));
   },
 );
@@ -151,8 +151,8 @@ test('with checkpointing the bits are those without, in 16 bits too', { skip }, 
     [numbers, mlp([32, 32, 32, 32], { dropout: 0.2 })],
     [pictures, residual],
   ] as const) {
-    const kept = await run(made, await onGpu(), { model, training });
-    const again = await run(made, await onGpu(), { model, training: { ...training, checkpointing: true } });
+    const kept = await run(made, await sharedGpu(), { model, training });
+    const again = await run(made, await sharedGpu(), { model, training: { ...training, checkpointing: true } });
     assert.deepEqual(again.losses, kept.losses);
   }
 });
@@ -266,7 +266,7 @@ for (const count of [64, 63]) {
       1 + 3 * 2 ** -11,
     ];
     const values = Float32Array.from({ length: count }, (_, i) => edges[i] ?? Math.fround(Math.sin(i) * 2 ** (i % 15)));
-    const backend = await onGpu();
+    const backend = await sharedGpu();
     const executable = await backend.compile(throughHalves(count));
     executable.write('from', values);
     executable.write('nothing', new Float32Array(count));

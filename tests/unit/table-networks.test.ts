@@ -8,7 +8,6 @@ import test, { after } from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
-import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { inputSpec, type Preprocessing } from '../../engine/data/preprocess/recipe.ts';
 import { presetNamed, trainedOn } from '../../engine/model/presets.ts';
 import { resolveModel } from '../../engine/model/resolve.ts';
@@ -21,9 +20,10 @@ import { fittedModel } from '../../engine/train/fitted-states.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
 import { lastEvent, penguins, temporaryHome } from '../support/cli.ts';
 import { lacksPython, runPython } from '../support/python.ts';
+import { sharedGpu } from '../support/shared-gpu.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
-import { missingGpu, testGpu } from '../support/webgpu.ts';
+import { missingGpu } from '../support/webgpu.ts';
 
 const made = makeTable({ rows: 150, numeric: 5, numbers: [0, 1, 4], classes: 3 });
 const skip = await missingGpu();
@@ -60,7 +60,7 @@ for (const name of ['realmlp', 'tabm', 'tabular'] as const) {
     assert.ok(scale[0] !== 1 && scale[2] === 1, 'numbers are scaled, marks of 0 and 1 are not');
     const backends = [createCpuBackend({ threads: 1, native: false }), createCpuBackend({ threads: 2 })];
     if (skip) t.diagnostic(`no GPU: ${skip}`);
-    else backends.push(await createWebgpuBackend(await testGpu()));
+    else backends.push(await sharedGpu());
     for (const backend of backends) {
       const { losses } = await curve(backend);
       const difference = Math.max(...losses.map((loss, i) => Math.abs(loss - exact.losses[i])));

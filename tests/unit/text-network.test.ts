@@ -5,13 +5,13 @@ import test from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
-import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
 import type { ModelSpec } from '../../engine/model/spec.ts';
 import { gpt, textClassifier, type TextInput } from '../../engine/model/text-presets.ts';
+import { sharedGpu } from '../support/shared-gpu.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
-import { missingGpu, testGpu } from '../support/webgpu.ts';
+import { missingGpu } from '../support/webgpu.ts';
 
 const table = makeTable({ rows: 200, numeric: 0, classes: 3, texts: [{ vocabulary: 9, length: 7 }] });
 const shape = { blocks: 2, width: 16, heads: 2, positions: 0 } as const;
@@ -32,7 +32,7 @@ const others: readonly {
 }[] = [
   { name: 'WebAssembly on two threads', open: async () => createCpuBackend({ threads: 2, native: false }) },
   { name: 'the addon', open: async () => createCpuBackend({ threads: 2 }) },
-  { name: 'the GPU', open: async () => createWebgpuBackend(await testGpu()), skip },
+  { name: 'the GPU', open: sharedGpu, skip },
 ];
 
 for (const other of others) {
