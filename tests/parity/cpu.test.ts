@@ -7,7 +7,7 @@ import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { findNative } from '../../engine/backends/cpu/native.ts';
 import { kernels } from '../../kernels/registry.ts';
 import { type BackendDevice, openKernelDevice } from './backend-device.ts';
-import { checkKernel, prepareCase, testedKernels } from './parity.ts';
+import { checkKernel, preparedCase, testedKernels } from './parity.ts';
 
 const threadCounts = [1, 2, 3];
 const addon = findNative();
@@ -44,7 +44,7 @@ function testKernels(name: string, native: string | false): void {
     test(`${kernelName} gives the same bits again, on any number of threads (${name})`, async () => {
       const devices = await openDevices();
       for (const parityCase of cases) {
-        const { kernel, inputs, outputs } = prepareCase(kernels[kernelName], parityCase);
+        const { kernel, inputs, outputs } = preparedCase(kernelName, parityCase);
         const first = await devices[0].runKernel(kernel, parityCase, inputs, outputs);
         for (const device of devices) {
           const again = await device.runKernel(kernel, parityCase, inputs, outputs);

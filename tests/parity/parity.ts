@@ -73,9 +73,19 @@ export const steepest: Readonly<Record<number, number>> = {
 
 /** Runs a kernel on a device and throws an error that names the first element which differs from the reference too much. */
 export async function checkKernel(name: KernelName, parityCase: ParityCase, device: KernelDevice): Promise<void> {
-  const prepared = prepareCase(kernels[name], parityCase);
+  const prepared = preparedCase(name, parityCase);
   const results = await device.runKernel(prepared.kernel, parityCase, prepared.inputs, prepared.outputs);
   compare(prepared, results, device.name);
+}
+
+let kept: { readonly name: KernelName; readonly cases: Map<ParityCase, PreparedCase> } | null = null;
+
+/** A case of a kernel's own, prepared once for all devices in a row: that takes longer than to run the kernel. */
+export function preparedCase(name: KernelName, parityCase: ParityCase): PreparedCase {
+  if (kept?.name !== name) kept = { name, cases: new Map() };
+  const prepared = kept.cases.get(parityCase) ?? prepareCase(kernels[name], parityCase);
+  kept.cases.set(parityCase, prepared);
+  return prepared;
 }
 
 /**

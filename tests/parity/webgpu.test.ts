@@ -7,7 +7,7 @@ import { createWebgpuBackend, type WebgpuOptions } from '../../engine/backends/w
 import { gpuKernels } from '../../kernels/gpu-registry.ts';
 import { type KernelName, kernels } from '../../kernels/registry.ts';
 import { type BackendDevice, openKernelDevice } from './backend-device.ts';
-import { checkKernel, prepareCase, testedKernels } from './parity.ts';
+import { checkKernel, preparedCase, testedKernels } from './parity.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
 
 const tested = testedKernels.filter((name) => gpuKernels[name]);
@@ -46,7 +46,7 @@ for (const name of tested) {
 
   test(`${name} gives the same bits again`, { skip }, async () => {
     for (const parityCase of cases) {
-      const { kernel, inputs, outputs } = prepareCase(kernels[name], parityCase);
+      const { kernel, inputs, outputs } = preparedCase(name, parityCase);
       const [first, again] = [
         await device.runKernel(kernel, parityCase, inputs, outputs),
         await device.runKernel(kernel, parityCase, inputs, outputs),
