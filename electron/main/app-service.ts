@@ -29,6 +29,7 @@ import { Alone } from './alone.ts';
 import { createLab } from './lab.ts';
 import { createProfiles } from './profiles.ts';
 import type { MainWindow } from './main-window.ts';
+import type { GoingOn } from './going-on.ts';
 import type { OpenedFiles } from './opened-files.ts';
 import type { NetworkGuard } from './network.ts';
 import { createOwnCatalogue } from './own-catalogue.ts';
@@ -69,6 +70,7 @@ export interface AppServiceParts {
   /** Commands chosen from the native menu. */
   readonly commands: Listeners<{ command: string }>;
   readonly opened: OpenedFiles;
+  readonly goingOn: Pick<GoingOn, 'take' | 'onCut'>;
   readonly recent: Pick<RecentFiles, 'add'>;
 }
 
@@ -322,6 +324,7 @@ function surroundings({
   window,
   commands,
   opened,
+  goingOn,
 }: AppServiceParts): Part<
   | 'info'
   | 'devices'
@@ -336,6 +339,8 @@ function surroundings({
   | 'onCommand'
   | 'takeOpened'
   | 'onOpened'
+  | 'takeCut'
+  | 'onCut'
   | 'onNetwork'
 > {
   const own = createOwnCatalogue(home);
@@ -363,6 +368,8 @@ function surroundings({
     onCommand: (listener) => commands.add(listener),
     takeOpened: async () => opened.take(paths),
     onOpened: (listener) => opened.onOpened(listener),
+    takeCut: async () => goingOn.take(),
+    onCut: (listener) => goingOn.onCut(listener),
     onNetwork: (listener) => network.onBlocked(listener),
   };
 }

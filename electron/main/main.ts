@@ -19,6 +19,7 @@ import type { Surroundings } from './command-plan.ts';
 import { createDevices } from './devices.ts';
 import { createDialogs } from './dialogs.ts';
 import { builtFile, licenceFiles, plainFile } from './folders.ts';
+import { GoingOn } from './going-on.ts';
 import { enableWebGpu } from './gpu-window.ts';
 import { homeFolder } from '../../engine/system/home-folder.ts';
 import { readLicences } from './licences.ts';
@@ -131,6 +132,7 @@ async function start(): Promise<void> {
   };
   const paths = new ChosenPaths();
   const recent = new RecentFiles(home);
+  const goingOn = new GoingOn({ store, runs });
   const service = createAppService({
     home,
     machine,
@@ -157,6 +159,7 @@ async function start(): Promise<void> {
     window,
     commands,
     opened,
+    goingOn,
     recent,
   });
 
@@ -205,11 +208,8 @@ async function start(): Promise<void> {
       window.reload();
       return openHistory();
     }
-    await runs.adopt();
-    // What the command line puts into the queue while the app is open is the app's to train.
-    store.onChanged(({ runs: changed, trained }) => {
-      if (changed.length > trained.length) void runs.adopt().catch(() => undefined);
-    });
+    // What the command line puts into the queue while the app is open is the app's to train, too.
+    await goingOn.start();
   }
 
   async function quit(code = 0): Promise<void> {

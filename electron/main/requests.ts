@@ -179,6 +179,7 @@ const schemas = {
   devices: nothing,
   network: nothing,
   takeOpened: nothing,
+  takeCut: nothing,
   licences: nothing,
   about: nothing,
   commandLink: nothing,

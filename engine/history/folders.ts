@@ -99,12 +99,13 @@ function rowOf(folder: string, run: number, guess: boolean): WholeRow | null {
   return guess ? rowOfModel(folder, run) : null;
 }
 
-/** A run that was going on is so no more. */
+/** A run that was going on is so no more, and does not go on by itself. */
 export function ended(row: WholeRow): WholeRow {
   const goesOn = ['queued', 'running', 'paused'].includes(row.state);
   return {
     ...row,
     request: null,
+    queue: null,
     ...(goesOn && { state: 'interrupted' as const, ended_at: row.ended_at ?? Date.now() }),
   };
 }

@@ -24,7 +24,7 @@ import type { ImportedModel } from './pretrained.ts';
 import type { TreeLook } from './trees.ts';
 import type { Contributions, Dependence, Explanation } from './explanation.ts';
 import type { MeasuredProfile } from './step-profile.ts';
-import type { PlannedRun, QueueChange } from './queue.ts';
+import type { CutRuns, PlannedRun, QueueChange } from './queue.ts';
 import type { RepairReport, RunPatch, StoreService } from './store.ts';
 import type { MetricPoint, RunConfig, RunProgress, RunRecord } from './runs.ts';
 import type { WireError } from './errors.ts';
@@ -391,5 +391,9 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   takeOpened(): Promise<OpenedItems>;
   /** There are some. */
   onOpened(listener: (event: Record<string, never>) => void): () => void;
+  /** Runs that were cut short since this was last asked: each is told of once. */
+  takeCut(): Promise<CutRuns>;
+  /** There are some. */
+  onCut(listener: (event: Record<string, never>) => void): () => void;
   onNetwork(listener: (event: { blocked: number }) => void): () => void;
 }

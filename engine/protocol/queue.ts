@@ -19,11 +19,22 @@ export interface QueuePlace {
   readonly bytes?: number;
   /** Seconds it is going to take, by the forecast; at most, where it may stop early. Absent: nobody knows. */
   readonly seconds?: number;
-  /** A command works the queue off with it: cut short with its process, it waits again once the next one comes. */
+  /** Whoever works the queue off trains it, and nobody has paused it: cut short with its process, it goes on by itself. */
   readonly taken?: boolean;
   /** The farthest step it had come to when it was put back so, and how often it has been since it came there. */
   readonly cut?: { readonly step: number; readonly times: number };
 }
+
+/** Runs that trained when the process was lost that worked the queue off. */
+export interface CutRuns {
+  /** They wait again, first, in this order, and go on from their checkpoints. */
+  readonly goOn: readonly number[];
+  /** They were put back several times in a row without coming farther: they wait for a person. */
+  readonly left: readonly number[];
+}
+
+/** Times in a row that a run is put back without having come farther. */
+export const mostCuts = 3;
 
 /** When a waiting run begins and ends, by the forecasts: milliseconds since 1970, null where nobody knows. */
 export interface PlannedRun {

@@ -31,6 +31,7 @@ import { thinCheckpoints } from './checkpoints.ts';
 import { chooseDevice } from './choose-device.ts';
 import { mayPass, patiently } from './patient-store.ts';
 import { MemberRuns } from './member-runs.ts';
+import { marked } from './queue.ts';
 import { createRecorder } from './recorder.ts';
 import type { Recorder } from './recorder.ts';
 import { nextState, stateAfter } from './states.ts';
@@ -52,6 +53,8 @@ export interface AttemptOptions {
   /** How long the GPU's page may say nothing to that. A CPU's process answers behind the step it is at, however long that is. */
   readonly answerMilliseconds: number;
   readonly meter: EnergyMeter;
+  /** Goes on by itself should this process be lost, unless a person has paused it. */
+  readonly goesOn: boolean;
   /** This process. */
   readonly owner: NewRun['owner'];
   readonly onLog: (line: LogLine) => void;
@@ -211,10 +214,15 @@ export class Attempt implements Work {
     await this.#options.store.updateRun({ run: this.#run, patch: { ...patch, state: this.#state }, when: [before] });
   }
 
+  #marked(goesOn: boolean): Promise<RunPatch> {
+    return marked(this.#options.store, this.#run, goesOn && this.#options.goesOn);
+  }
+
   /** The host has paused or gone on. It may say so twice, or say so of itself. */
   async #follow(event: 'pause' | 'resume'): Promise<void> {
     this.#bill?.[event]();
-    if (stateAfter(this.#state, event) !== null) await this.#change(event);
+    if (stateAfter(this.#state, event) !== null)
+      await this.#change(event, await this.#marked(event === 'resume' || this.#held));
     const now = performance.now();
     if (event === 'pause') this.#pausedAt ??= now;
     else if (this.#pausedAt !== null && this.#begun !== null) {
@@ -232,7 +240,7 @@ export class Attempt implements Work {
       this.#checkStop();
       this.#begun = performance.now();
       this.#bill = new Bill(record.progress?.bill, this.#options.meter, () => this.#secondsElapsed());
-      await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
+      await this.#change('start', { startedAt: record.startedAt ?? Date.now(), ...(await this.#marked(true)) });
       await this.#sayBeginning();
       const { dataset } = record.config;
       const start = performance.now();

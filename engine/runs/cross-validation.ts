@@ -19,6 +19,7 @@ import type {
 import type { RunPatch, StoreService } from '../protocol/store.ts';
 import type { Work } from './attempt.ts';
 import { mayPass, patiently } from './patient-store.ts';
+import { marked } from './queue.ts';
 import { nextState } from './states.ts';
 
 /** What it asks of the manager about its folds. */
@@ -40,6 +41,8 @@ export interface CrossValidationOptions {
   readonly store: StoreService;
   readonly record: RunRecord;
   readonly runs: FoldRuns;
+  /** Goes on by itself should this process be lost, unless a person has paused it. */
+  readonly goesOn: boolean;
   readonly onLog: (line: LogLine) => void;
   readonly onReport: (event: { points: readonly MetricPoint[]; progress: RunProgress }) => void;
 }
@@ -96,7 +99,7 @@ export class CrossValidation implements Work {
       this.#held &&= held;
       return;
     }
-    await this.#change('pause');
+    await this.#change('pause', held);
     this.#held = held;
     this.#resumed = new Promise((resolve) => (this.#goOn = resolve));
     await this.#pauseChild();
@@ -104,7 +107,7 @@ export class CrossValidation implements Work {
 
   async continue(held = false): Promise<void> {
     if (held && !this.#held) return;
-    await this.#change('resume');
+    await this.#change('resume', true);
     this.#held = false;
     this.#goOn();
     // One that was paused by itself, or not at all, is left alone.
@@ -123,10 +126,14 @@ export class CrossValidation implements Work {
     if (this.#child !== null) await this.#options.runs.pause(this.#child).catch(() => undefined);
   }
 
-  async #change(event: 'start' | 'pause' | 'resume', patch: RunPatch = {}): Promise<void> {
+  /** `goesOn`: by itself, should this process be lost. */
+  async #change(event: 'start' | 'pause' | 'resume', goesOn: boolean, patch: RunPatch = {}): Promise<void> {
+    const { store } = this.#options;
     const before = this.#state;
-    this.#state = nextState(this.#run, before, event);
-    await this.#options.store.updateRun({ run: this.#run, patch: { ...patch, state: this.#state }, when: [before] });
+    const state = nextState(this.#run, before, event);
+    this.#state = state;
+    const mark = await marked(store, this.#run, goesOn && this.#options.goesOn);
+    await store.updateRun({ run: this.#run, patch: { ...patch, ...mark, state }, when: [before] });
   }
 
   async #say(level: LogLine['level'], message: string): Promise<void> {
@@ -149,7 +156,7 @@ export class CrossValidation implements Work {
     const { store, record } = this.#options;
     const { request } = await store.append({ run: this.#run, points: [] });
     if (request === 'stop') this.#stopRequested = true;
-    if (!this.#stopRequested) await this.#change('start', { startedAt: record.startedAt ?? Date.now() });
+    if (!this.#stopRequested) await this.#change('start', true, { startedAt: record.startedAt ?? Date.now() });
     const ended: RunRecord[] = [];
     const results: FoldResult[] = [];
     const known = await foldsOf(store, this.#run);

@@ -24,7 +24,7 @@ import { Attempt, dataOf } from './attempt.ts';
 import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
 import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
 import { needsOf } from './needs.ts';
-import { mayBegin, pauseQueue, placeFor, queueAgain, refuseLate, waitingRuns } from './queue.ts';
+import { mayBegin, pauseQueue, placeFor, queueAgain, refuseLate, unmarked, waitingRuns } from './queue.ts';
 import type { RunManager, RunManagerOptions, RunReport } from './run-manager.ts';
 import { patientStore } from './patient-store.ts';
 import { nextState } from './states.ts';
@@ -151,6 +151,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
 
   const enqueue = (record: RunRecord, prepared: PreparedData | null, preparing = 0): void => {
     const run = record.id;
+    const goesOn = worksOffQueue;
     const within = (record.relation === 'fold' && entries.get(record.parent ?? 0)) || null;
     const watched = {
       onLog: (line: LogLine) => logs.emit({ run, line }),
@@ -162,8 +163,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       },
     };
     const attempt = isCrossValidation(record.config)
-      ? new CrossValidation({ store, record, runs: folds, ...watched })
-      : new Attempt({ store, data, hosts, record, prepared, preparing, ...patience, meter, owner, ...watched });
+      ? new CrossValidation({ store, record, runs: folds, goesOn, ...watched })
+      : new Attempt({ store, data, hosts, record, prepared, preparing, ...patience, meter, owner, goesOn, ...watched });
     let begin = (): void => undefined;
     const turn = new Promise<void>((resolve) => (begin = resolve));
     const ended = turn
@@ -302,8 +303,9 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const timedConfig = timed(before.config, until, before.hasCheckpoint);
     const config = device ? onDevice(timedConfig, device) : timedConfig;
     checkDevice(config);
+    const queue = before.queue && unmarked(before.queue);
     const patch = { state, config, owner, endedAt: null, result: null, error: null, request: null };
-    const record = await store.updateRun({ run, patch, when: [before.state] });
+    const record = await store.updateRun({ run, patch: { ...patch, queue }, when: [before.state] });
     enqueue(record, null);
     return record;
   };

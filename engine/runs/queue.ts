@@ -8,11 +8,13 @@ import {
   holdOf,
   inOrder,
   inTurn,
+  mostCuts,
   nobody,
   placeAt,
   placeOf,
   positionAt,
   queuePausedKey,
+  type CutRuns,
   type Priority,
   type QueueChange,
   type QueuePlace,
@@ -93,42 +95,54 @@ async function putFirst(store: Store, { id: run, state }: Pick<RunRecord, 'id' |
   await store.updateRun({ run, patch: { ...patch, queue: place }, when: [state] });
 }
 
-/** Marks runs that a command has taken to work them off. */
-export async function markTaken(store: Store, runs: readonly number[]): Promise<void> {
-  for (const run of runs) {
-    const queue = { ...placeOf(await store.run({ run })), taken: true };
-    // One that has ended meanwhile needs no mark.
-    await store.updateRun({ run, patch: { queue }, when: ['queued', 'running', 'paused'] }).catch(() => undefined);
-  }
+/**
+ * What makes a run that begins, pauses or goes on one that goes on by itself should its process be lost, or keeps it from that; nothing where
+ * that is so already.
+ */
+export async function marked(
+  store: Pick<Store, 'run'>,
+  run: number,
+  taken: boolean,
+): Promise<{ readonly queue?: QueuePlace }> {
+  const place = placeOf(await store.run({ run }));
+  return (place.taken ?? false) === taken ? {} : { queue: { ...place, taken: taken || undefined } };
 }
 
-/** Times in a row that a run is put back without having come farther. */
-const mostCuts = 3;
+/** Without what is remembered of earlier attempts: a person wants it to go on. */
+export const unmarked = (queue: QueuePlace): QueuePlace => ({ ...queue, taken: undefined, cut: undefined });
 
 /**
- * Runs whose command was killed as it worked them off wait again, first of all. One that comes no farther however often it is put back stays
- * as it is: it may be what ends its process. Returns them in their order.
+ * Runs whose process was lost as it worked the queue off wait again, first of all. One that comes no farther however often it is put back stays
+ * as it is, which its log says: it may be what ends its process.
  */
-export async function queueCut(store: Store): Promise<readonly number[]> {
+export async function queueCut(store: Store & Pick<StoreService, 'append'>): Promise<CutRuns> {
   const query = { states: ['interrupted'], withoutFolds: true, limit: mostWaiting } as const;
   const fields = ['id', 'state', 'queue', 'progress'] as const;
-  const cut = inTurn((await store.runs({ ...query, fields })).runs).flatMap((run) => {
+  const goOn: number[] = [];
+  const left: number[] = [];
+  for (const run of inTurn((await store.runs({ ...query, fields })).runs).toReversed()) {
     const place = placeOf(run);
+    if (!place.taken) continue;
     const { step: farthest, times } = place.cut ?? { step: 0, times: 0 };
     const step = Math.max(farthest, run.progress?.step ?? 0);
-    const next = { step, times: step > farthest ? 1 : times + 1 };
-    return place.taken && next.times <= mostCuts ? [{ run, place: { ...place, cut: next } }] : [];
-  });
-  const back: number[] = [];
-  for (const { run, place } of cut.toReversed()) {
-    // Another command may have been quicker.
-    const isPut = putFirst(store, run, place).then(
+    const cut = { step, times: step > farthest ? 1 : times + 1 };
+    const isLeft = cut.times > mostCuts;
+    // Another process may have been quicker.
+    const isOurs = await (
+      isLeft ? leave(store, run.id, { ...place, cut }) : putFirst(store, run, { ...place, cut })
+    ).then(
       () => true,
       () => false,
     );
-    if (await isPut) back.unshift(run.id);
+    if (isOurs) (isLeft ? left : goOn).unshift(run.id);
   }
-  return back;
+  return { goOn, left };
+}
+
+async function leave(store: Store & Pick<StoreService, 'append'>, run: number, place: QueuePlace): Promise<void> {
+  await store.updateRun({ run, patch: { queue: { ...place, taken: undefined } }, when: ['interrupted'] });
+  const message = `It was cut short ${mostCuts} times in a row without coming farther, and does not go on by itself any more.`;
+  await store.append({ run, points: [], log: [{ time: Date.now(), level: 'warning', message }] });
 }
 
 /**

@@ -14,6 +14,7 @@ import { againAddress } from './again.ts';
 import { Announcer } from './announcer.svelte.ts';
 import { CommandRegistry } from './commands.svelte.ts';
 import { failureOf, type Failure } from './failure.ts';
+import { tellCut } from './cut-runs.ts';
 import { DatasetStore } from './datasets.svelte.ts';
 import type { ImportSource } from './datasets.svelte.ts';
 import { Preferences } from './preferences.ts';
@@ -100,6 +101,8 @@ export class AppState {
     void this.service.serving().then((runs) => (this.serving = runs));
     this.service.onOpened(() => void this.takeOpened());
     void this.takeOpened();
+    this.service.onCut(() => void tellCut(this));
+    void tellCut(this);
   }
 
   async loadDevices(): Promise<void> {

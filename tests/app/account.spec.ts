@@ -78,7 +78,6 @@ test('installed for an ordinary account: works, is killed, goes on, is private, 
     // Its name is that of its dataset, too.
     await again.page.shows('1 run kept');
     await again.page.evaluate("void (location.hash = '#run/1')");
-    await again.page.click('Resume');
     await again.page.shows('Pause', 60_000);
     expect(told()).toMatchObject({ id: 1, state: 'running' });
     await again.page.click('Stop');

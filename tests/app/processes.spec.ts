@@ -12,7 +12,10 @@ import {
   test,
   testsOfOneApp,
   windowIsVisible,
+  type App,
 } from './launch.ts';
+import { createStore } from '../../engine/history/store.ts';
+import { atOnceKey } from '../../engine/protocol/queue.ts';
 import { listCrashes } from '../../engine/system/crashes.ts';
 import {
   importTable,
@@ -25,9 +28,11 @@ import {
   writeTable,
 } from './scene.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
-import type { MetricPoint, RunRecord } from '../../engine/protocol/runs.ts';
+import type { LogLine, MetricPoint, RunRecord } from '../../engine/protocol/runs.ts';
 
 const long = 100_000;
+
+const recordOf = (app: App, run: number): Promise<RunRecord> => callService<RunRecord>(app, 'run', { run });
 
 /** For those of a run's process, on one dataset. */
 const sharing = testsOfOneApp();
@@ -142,28 +147,87 @@ test('quitting while the history still opens ends the app', async () => {
   fs.rmSync(first.home, { recursive: true, force: true, maxRetries: 5 });
 });
 
-test('the whole app killed: the run shows as interrupted and resumes, those that waited are trained in order', async () => {
+/** As a crash, or a power cut, ends it. */
+async function killApp({ electron }: App): Promise<void> {
+  const gone = new Promise((resolve) => electron.process().once('exit', resolve));
+  electron.process().kill('SIGKILL');
+  await gone;
+}
+
+test('the whole app killed: what trained goes on by itself, first, and says so; what a person had paused stays, and the rest waits', async () => {
   const first = await launch();
   const dataset = await importTable(first, writeTable(first.home, 2000));
   await oneAtATime(first);
-  const { id } = await startRun(first, dataset, long);
+  const paused = await startRun(first, dataset, long, 'Paused');
+  await waitForEpoch(first, paused.id, 1);
+  await callService(first, 'pauseRun', { run: paused.id });
+  await waitForState(first, paused.id, 'paused');
+  await callService(first, 'setSetting', { key: atOnceKey, value: 2 });
+  const { id } = await startRun(first, dataset, long, 'Cut');
   await waitForEpoch(first, id, 3);
+  await expect.poll(async () => (await recordOf(first, id)).hasCheckpoint).toBe(true);
+  await oneAtATime(first);
   const waiting = [await startRun(first, dataset, 2, 'Second'), await startRun(first, dataset, 2, 'Third')];
-  const gone = new Promise((resolve) => first.electron.process().once('exit', resolve));
-  first.electron.process().kill('SIGKILL');
-  await gone;
+  const reached = (await recordOf(first, id)).progress?.epoch ?? 0;
+  await killApp(first);
 
   const second = await launch({ home: first.home });
-  await waitForState(second, id, 'interrupted');
+  const told = second.page.getByText(
+    'Cut goes on from where it was: the program that trained it ended before its time.',
+  );
+  await expect(told).toBeVisible();
+  await waitForEpoch(second, id, reached + 1);
+  expect((await recordOf(second, paused.id)).state).toBe('interrupted');
+  const log = await callService<readonly LogLine[]>(second, 'log', { run: id });
+  expect(log.map(({ message }) => message)).toContain('Resumed from its checkpoint.');
+  for (const run of waiting) expect((await recordOf(second, run.id)).state).toBe('queued');
+  await callService(second, 'stopRun', { run: id });
+  await waitForState(second, id, 'stopped');
   const ended: RunRecord[] = [];
   for (const run of waiting) ended.push(await waitForState(second, run.id, 'completed'));
   expect(ended[1].startedAt).toBeGreaterThanOrEqual(ended[0].endedAt ?? Infinity);
-  await callService(second, 'resumeRun', { run: id });
-  await waitForState(second, id, 'running');
-  await callService(second, 'stopRun', { run: id });
-  await waitForState(second, id, 'stopped');
-  await second.close();
+  await callService(second, 'resumeRun', { run: paused.id });
+  await waitForState(second, paused.id, 'running');
+
+  // In a paused queue it waits, first.
+  await startRun(second, dataset, 2, 'Fourth');
+  await callService(second, 'pauseQueue', { paused: true });
+  await killApp(second);
+  const third = await launch({ home: first.home });
+  await expect(third.page.getByText('Paused waits first in the queue, which is paused')).toBeVisible();
+  await third.page.getByRole('link', { name: /^Queue/ }).click();
+  const rows = third.page.getByRole('listbox', { name: 'Waiting' }).getByRole('option');
+  await expect(rows).toHaveText([/Paused/, /Fourth/]);
+  await third.page.getByRole('status').getByRole('button', { name: 'Stop' }).click();
+  await expect(rows).toHaveText([/Fourth/]);
+  await waitForState(third, paused.id, 'stopped');
+  await answerDialog(third, /at the next start/);
+  await third.close();
   fs.rmSync(first.home, { recursive: true, force: true });
+});
+
+test('a run that ends the app again and again without coming farther waits for a person, who is told why', async () => {
+  let app = await launch();
+  const dataset = await importTable(app, writeTable(app.home, 400));
+  await callService(app, 'pauseQueue', { paused: true });
+  const { id } = await startRun(app, dataset, long, 'Culprit');
+  await killApp(app);
+  // As it stands after it was put back for the third time.
+  const store = createStore(app.home);
+  const queue = { position: id, taken: true, cut: { step: 0, times: 3 } };
+  await store.updateRun({ run: id, patch: { state: 'running', queue, startedAt: Date.now() } });
+  await store.close();
+  app = await launch({ home: app.home });
+  await expect(app.page.getByText(/^Culprit was cut short 3 times in a row without coming farther/)).toBeVisible();
+  await app.page.getByRole('button', { name: 'Show' }).click();
+  await expect(app.page.getByText('It was put back 3 times without coming farther')).toBeVisible();
+  await callService(app, 'pauseQueue', { paused: false });
+  await app.page.getByRole('button', { name: 'Start over' }).click();
+  await waitForState(app, id, 'running');
+  await callService(app, 'stopRun', { run: id });
+  await waitForState(app, id, 'stopped');
+  await app.close();
+  fs.rmSync(app.home, { recursive: true, force: true });
 });
 
 test.describe('closing the window while a run goes on', () => {

@@ -4,7 +4,7 @@
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
-import { moveInQueue, waitingRuns } from '../../engine/runs/queue.ts';
+import { moveInQueue, queueCut, waitingRuns } from '../../engine/runs/queue.ts';
 import { createTableData, createTableHosts, slow, tableConfig } from '../unit/fixtures/training.ts';
 
 export type QueueFact =
@@ -24,6 +24,8 @@ async function work(home: string, count: number): Promise<void> {
   const follow = (run: number): void =>
     void manager.finished({ run }).then(({ state }) => say({ kind: 'ended', run, state }));
   await store.recover();
+  await queueCut(store);
+  // Those that came no farther before they were killed again.
   for (const { id } of (await store.runs({ states: ['interrupted'], limit: 1_000 })).runs) {
     // Another one may have been quicker.
     if (await manager.resume({ run: id }).catch(() => null)) follow(id);

@@ -10,15 +10,7 @@ import { holdOf, inTurn, placeOf, positionAt, type Waiting } from '../../engine/
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createRunManager, type RunManager } from '../../engine/runs/manager.ts';
-import {
-  changeQueue,
-  isQueuePaused,
-  markTaken,
-  moveInQueue,
-  pauseQueue,
-  queueCut,
-  waitingRuns,
-} from '../../engine/runs/queue.ts';
+import { changeQueue, isQueuePaused, moveInQueue, pauseQueue, queueCut, waitingRuns } from '../../engine/runs/queue.ts';
 import { temporaryHome } from './fixtures/history.ts';
 import { createTableData, createTableHosts, slow, tableConfig, type TableData } from './fixtures/training.ts';
 
@@ -231,27 +223,73 @@ test('while a program ends it takes nothing over again, however it hears of what
   assert.deepEqual([await order(store), (await store.run({ run: training })).state], [[training, waiting], 'queued']);
 });
 
-test('a run that was cut short with the command that had taken it waits again, first, until it comes no farther', async (context) => {
-  const { store, manager } = setUp(context);
-  const [waiting, , other] = await queueOnly(manager, 3);
-  const gone = { pid: 2 ** 30, startedAt: 1 };
-  const cut = async (run: number): Promise<void> => {
-    await store.updateRun({ run, patch: { state: 'running', owner: gone } });
-    assert.deepEqual(
-      (await store.recover()).map(({ id }) => id),
-      [run],
-    );
-  };
-  await cut(waiting);
-  assert.deepEqual(await queueCut(store), [], 'no command had taken it');
-  await markTaken(store, [other]);
-  await cut(other);
-  for (let time = 0; time < 3; time++) {
-    assert.deepEqual(await queueCut(store), [other]);
-    assert.equal((await order(store))[0], other);
-    await cut(other);
+/** The process that trained a run is gone. */
+async function lose(store: StoreService, run: number): Promise<void> {
+  await store.updateRun({ run, patch: { state: 'running', owner: { pid: 2 ** 30, startedAt: 1 } } });
+  assert.deepEqual(
+    (await store.recover()).map(({ id, state }) => [id, state]),
+    [[run, 'interrupted']],
+  );
+}
+
+const taken = async (store: StoreService, run: number): Promise<boolean> =>
+  (await store.run({ run })).queue?.taken ?? false;
+
+test('whoever works the queue off marks what begins, and takes the mark away while a person has paused it', async (context) => {
+  const { store, manager, data } = setUp(context, slow(1));
+  const { id } = await manager.start({ config: tableConfig(5_000), queue: { priority: 'high' } });
+  const { id: folds } = await manager.start({ config: tableConfig(5_000, { folds: 2 }), queue: { priority: 'low' } });
+  for (const run of [id, folds]) {
+    const becomes = (wanted: string): Promise<void> =>
+      until(async () => (await store.run({ run })).state === wanted, `run ${run} is never ${wanted}`);
+    await becomes('running');
+    assert.equal(await taken(store, run), true);
+    await manager.pause({ run });
+    await becomes('paused');
+    assert.equal(await taken(store, run), false);
+    await manager.continue({ run });
+    await becomes('running');
+    assert.equal(await taken(store, run), true);
+    const release = await manager.hold();
+    await becomes('paused');
+    assert.equal(await taken(store, run), true, 'held by no person');
+    await release();
+    await becomes('running');
+    await manager.stop({ run });
+    await manager.finished({ run });
   }
-  assert.deepEqual(await queueCut(store), [], 'it came no farther');
+  assert.equal((await store.run({ run: id })).queue?.priority, 'high');
+
+  // Somebody sits before what is trained by itself.
+  const alone = createRunManager({ store, data, hosts: createTableHosts(), owner: processOwner() });
+  await alone.resume({ run: id });
+  await until(async () => (await store.run({ run: id })).state === 'running', 'it goes on');
+  assert.equal(await taken(store, id), false);
+  await alone.stopAll();
+});
+
+test('a run that was cut short with the process that had taken it waits again, first, until it comes no farther', async (context) => {
+  const { store, manager, another } = setUp(context);
+  const [waiting, other, cut] = await queueOnly(manager, 3);
+  await lose(store, other);
+  assert.deepEqual(await queueCut(store), { goOn: [], left: [] }, 'nobody who worked the queue off had taken it');
+  await store.updateRun({ run: cut, patch: { queue: { position: cut, taken: true } } });
+  await lose(store, cut);
+  for (let time = 0; time < 3; time++) {
+    assert.deepEqual(await queueCut(store), { goOn: [cut], left: [] });
+    assert.deepEqual(await order(store), [cut, waiting]);
+    await lose(store, cut);
+  }
+  assert.deepEqual(await queueCut(store), { goOn: [], left: [cut] }, 'it came no farther');
+  assert.deepEqual(await queueCut(store), { goOn: [], left: [] }, 'said once');
+  assert.equal((await store.run({ run: cut })).state, 'interrupted');
+  assert.match((await store.log({ run: cut })).at(-1)!.message, /^It was cut short 3 times in a row without coming/);
+
+  // A person may try again.
+  const worker = another();
+  await worker.resume({ run: cut });
+  assert.equal((await worker.finished({ run: cut })).state, 'completed');
+  assert.equal((await store.run({ run: cut })).queue?.cut, undefined);
 });
 
 test('a full disk fails the run that found it, and those that wait go on waiting', async (context) => {

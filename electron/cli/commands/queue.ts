@@ -2,13 +2,12 @@
 
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { Hold } from '../../../engine/protocol/queue.ts';
-import { doneByThen, inTurn, holdOf, mostAtOnce, placeOf } from '../../../engine/protocol/queue.ts';
+import { doneByThen, inTurn, holdOf, mostAtOnce, mostCuts, placeOf } from '../../../engine/protocol/queue.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import {
   changeQueue,
   isQueuePaused,
-  markTaken,
   moveInQueue,
   pauseQueue,
   queueCut,
@@ -174,6 +173,8 @@ function endText(run: RunRecord): string {
   return `Run ${run.id} (“${run.name}”) is ${run.state}${score}${run.error ? `: ${run.error.message} ${run.error.hint}${wayOn(run)}` : ''}`;
 }
 
+const runsText = (runs: readonly number[]): string => runs.map((run) => `run ${run}`).join(', ');
+
 /** How far those are that train. */
 function barOf(going: ReadonlyMap<number, number>): readonly [number, string] {
   const shares = [...going].map(([run, share]) => `run ${run} ${Math.floor(100 * share)} %`);
@@ -215,19 +216,22 @@ async function workOff(context: CommandContext): Promise<void> {
     output.bar(...barOf(going));
   });
   const take = async (): Promise<void> => {
-    const runs = await manager.adopt();
-    for (const run of runs)
+    const { goOn, left } = await queueCut(store);
+    if (goOn.length > 0) output.note(`Goes on with ${runsText(goOn)}: what worked the queue off was killed.`);
+    for (const run of left)
+      output.note(
+        `Run ${run} was cut short ${mostCuts} times in a row without coming farther: \`trainyard train --resume ${run}\` tries again.`,
+      );
+    for (const run of await manager.adopt())
       taken.set(
         run,
         follow(run).catch(() => undefined),
       );
-    await markTaken(store, runs);
   };
+  // Runs whose process is lost meanwhile are found for whoever listens.
+  const stopListening = store.onChanged(() => undefined);
   try {
     await store.recover();
-    const cut = await queueCut(store);
-    if (cut.length > 0)
-      output.note(`Goes on with ${cut.map((run) => `run ${run}`).join(', ')}: what worked the queue off was killed.`);
     for (await take(); !stopping && manager.active().length > 0; await take()) {
       if (manager.begun().length === 0 && (await isQueuePaused(store))) break;
       await new Promise((resolve) => setTimeout(resolve, checkMilliseconds));
@@ -243,6 +247,7 @@ async function workOff(context: CommandContext): Promise<void> {
     output.event({ event: 'finished', waiting });
     output.line(waiting === 0 ? 'Nothing waits any more.' : `${counted(waiting, 'run')} left in the queue.`);
   } finally {
+    stopListening();
     deafen();
   }
 }

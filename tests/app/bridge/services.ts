@@ -148,6 +148,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
     },
     commands: new Listeners(),
     opened: new OpenedFiles(),
+    goingOn: { take: () => ({ goOn: [], left: [] }), onCut: () => () => undefined },
     recent: { add: () => undefined },
   });
   return {

@@ -1,0 +1,46 @@
+// What is said of runs that were cut short with the process that trained them: that they go on by themselves, and how one stops that.
+
+import type { AppService } from '../../engine/protocol/app.ts';
+import { mostCuts } from '../../engine/protocol/queue.ts';
+import { failureOf, type Failure } from './failure.ts';
+import type { Router } from './router.svelte.ts';
+import type { Toasts } from './toasts.svelte.ts';
+
+interface Teller {
+  readonly service: AppService;
+  readonly toasts: Toasts;
+  readonly router: Router;
+  failure: Failure | null;
+}
+
+/** Milliseconds that the notes stay: nobody has asked for what they tell. */
+const life = 20_000;
+const why = 'the program that trained it ended before its time';
+
+/** Tells of those of which nobody has been told. */
+export async function tellCut(app: Teller): Promise<void> {
+  const { service, toasts, router } = app;
+  const { goOn, left } = await service.takeCut();
+  const nameOf = async (run: number): Promise<string> => (await service.run({ run })).name;
+  for (const run of left) {
+    const text = `${await nameOf(run)} was cut short ${mostCuts} times in a row without coming farther: it does not go on by itself.`;
+    toasts.show(text, { action: { label: 'Show', run: () => router.go(`#run/${run}`) }, life });
+  }
+  if (goOn.length === 0) return;
+  const paused = await service.queuePaused();
+  if (goOn.length > 1) {
+    const what = paused ? 'wait first in the queue, which is paused' : 'go on from where they were';
+    const text = `${goOn.length} runs ${what}: the program that trained them ended before its time.`;
+    return toasts.show(text, { action: { label: 'Show', run: () => router.go('#queue') }, life });
+  }
+  const [run] = goOn;
+  const stop = async (): Promise<void> => {
+    try {
+      await service.stopRun({ run });
+    } catch (error) {
+      app.failure = failureOf(error);
+    }
+  };
+  const what = paused ? 'waits first in the queue, which is paused' : 'goes on from where it was';
+  toasts.show(`${await nameOf(run)} ${what}: ${why}.`, { action: { label: 'Stop', run: () => void stop() }, life });
+}
