@@ -15,7 +15,7 @@ import type { Plan, Slot } from '../plan/plan.ts';
 import { buildTrainingGraph } from '../plan/step.ts';
 import { halfValues } from '../plan/storage.ts';
 import { InputError } from '../protocol/errors.ts';
-import { isBucketed, lengthOf, planOptions, rowsResident } from '../train/session-sizes.ts';
+import { isBucketed, lengthOf, planOptions, rowsResident, type SessionShape } from '../train/session-sizes.ts';
 import type { KeptActivations, ModelCosts } from './costs/costs.ts';
 import { blocksOfWeights } from './costs/on-cpu.ts';
 import { keptBy, refuseTooLarge, type ModelAtHand } from './costs/from-model.ts';
@@ -98,7 +98,7 @@ const usualDataBudget = 2 ** 30;
 
 /**
  * The memory of a run, exact to the byte: the plan is made as a session makes it. Nothing is allocated. The buckets of its rows are known by
- * the rows alone: without their `lengths` one is planned that is a token shorter than the longest, which takes as much to 2 %. `sharedBy`:
+ * the rows alone: without `buckets` one is planned that is a token shorter than the longest, which takes as much to 2 %. `sharedBy`:
  * how much of a batch each of several devices gets; all of them take as much. Throws InputError `model.too_large`.
  */
 export function planMemory(
@@ -107,11 +107,11 @@ export function planMemory(
   device: PlanDevice,
   {
     dataBudget = usualDataBudget,
-    lengths,
+    buckets,
     sharedBy,
   }: {
     readonly dataBudget?: number;
-    readonly lengths?: readonly number[];
+    readonly buckets?: SessionShape['buckets'];
     readonly sharedBy?: readonly number[];
   } = {},
 ): PlannedMemory {
@@ -128,7 +128,7 @@ export function planMemory(
   const bucketed = isBucketed(model, counts.train, training);
   const shape = {
     ...{ model, training, data, capacity, accumulate: training.accumulate, halfStorage },
-    ...(bucketed ? { lengths: lengths ?? [lengthOf(model) - 1] } : {}),
+    ...(bucketed ? { buckets: buckets ?? { lengths: [lengthOf(model) - 1], parts: 1 } } : {}),
     ...(sharedBy ? { shares: rowsByShares(batch, sharedBy) } : {}),
   };
   const { options, parts } = planOptions(shape);

@@ -98,11 +98,26 @@ export function copyOf({ tensors }: Plan, name: string): TensorPlace | null {
   return copies && place.slot === tensors['parameters'].slot ? { ...place, slot: copies.slot, type: 'f16' } : null;
 }
 
-/** What a step of a program or sequence consists of, and how many rows of the step tables it takes; null: there is none. */
+/**
+ * What a step of a program or sequence consists of, and how many rows of the step tables it takes; null: there is none. `train@32x24,40` is
+ * `train@32` with the parts for texts of up to 24 and of up to 40 tokens, in as far as there are programs for them.
+ */
 export function stepOf(plan: Plan, name: string): Pick<Sequence, 'tableRows' | 'parts'> | null {
   if (plan.sequences && Object.hasOwn(plan.sequences, name)) return plan.sequences[name];
-  if (!Object.hasOwn(plan.programs, name)) return null;
-  return { tableRows: 1, parts: [{ program: name, first: 0, rows: 1 }] };
+  if (Object.hasOwn(plan.programs, name)) return { tableRows: 1, parts: [{ program: name, first: 0, rows: 1 }] };
+  const [, whole = '', given = ''] = /^(train@\d+)x(\d+(?:,\d+)*)$/.exec(name) ?? [];
+  const sequence = plan.sequences?.[whole];
+  if (!sequence) return null;
+  const lengths = given.split(',');
+  const parts = sequence.parts.flatMap((part) => {
+    if (part.program === updateProgram) return [part];
+    return Array.from({ length: part.rows }, (_, i) => {
+      const first = part.first + i;
+      const shorter = `${part.program}x${lengths[first] ?? lengths[0]}`;
+      return { ...part, program: Object.hasOwn(plan.programs, shorter) ? shorter : part.program, first, rows: 1 };
+    });
+  });
+  return { tableRows: sequence.tableRows, parts };
 }
 
 export const updateProgram = 'update';

@@ -14,6 +14,12 @@ const mostBuckets = 16;
 const mostPredicted = 4;
 /** Share of padding below which no more buckets are made. */
 const littlePadding = 0.07;
+/** Share above which a batch is made of parts, each of a bucket: a short table has too few batches to have one of each length. */
+const muchPadding = 0.1;
+/** Rows of such a part at least. */
+const leastPart = 4;
+/** Operations of a batch for each parameter, below which adding up gradients takes longer than reading padding: bags of words. */
+const leastWork = 100;
 /** Different lengths that are looked at as ends of buckets, at most. */
 const mostEnds = 256;
 
@@ -24,6 +30,8 @@ export interface Buckets {
   readonly of: Uint8Array;
   /** Tokens of all rows. */
   readonly tokens: number;
+  /** Parts of a batch, alike in size, each of rows of one bucket; their gradients are added up. */
+  readonly parts: number;
 }
 
 /** Where an epoch is dealt to buckets: batches of so many rows. */
@@ -40,7 +48,18 @@ export async function bucketsOf(
   readShard: ReadShard,
 ): Promise<Buckets | null> {
   if (!isBucketed(model, data.counts.train, training)) return null;
-  return bucketsFor(await tokensOf(model, data, readShard, data.counts.train), mostBuckets, training.batch);
+  const tokens = await tokensOf(model, data, readShard, data.counts.train);
+  return bucketsFor(tokens, mostBuckets, training.batch, isPartable(model, training.batch));
+}
+
+/** Whether shorter parts of a batch save more time than it takes to add up their gradients. */
+function isPartable({ layers, parameters }: ResolvedModel, batch: number): boolean {
+  const work = layers.reduce(
+    (sum, { def, inputShapes, outputShape, args }) => sum + def.flops(inputShapes, outputShape, args),
+    0,
+  );
+  const numbers = parameters.reduce((sum, { shape }) => sum + shape.reduce((product, side) => product * side, 1), 0);
+  return batch * work >= leastWork * numbers;
 }
 
 /** The buckets of all rows that are to be predicted; null where padding is a part of what the model reads. */
@@ -78,19 +97,31 @@ async function tokensOf(
   return tokens;
 }
 
-/** Buckets of rows with so many tokens each, dealt to batches of `batch`: as few as keep padding small. */
-export function bucketsFor(tokens: Uint32Array, most = mostBuckets, batch = 1): Buckets {
-  const lengths = bucketLengths(tokens, most, batch);
+/** Buckets of rows with so many tokens each, dealt to batches of `batch`: as few as keep padding small, and batches in as few parts, where `partable`. */
+export function bucketsFor(tokens: Uint32Array, most = mostBuckets, batch = 1, partable = true): Buckets {
+  const sum = tokens.reduce((all, count) => all + count, 0);
+  let [parts, best] = [1, bucketLengths(tokens, most, batch)];
+  for (let more = 2; partable && 1 - sum / best.positions >= muchPadding; more *= 2) {
+    const rows = batch / more;
+    if (!Number.isInteger(rows) || rows < leastPart) break;
+    const finer = bucketLengths(tokens, most, rows);
+    if (finer.positions < best.positions) [parts, best] = [more, finer];
+  }
+  const { lengths } = best;
   const of = Uint8Array.from(tokens, (count) => lengths.findIndex((length) => count <= length));
-  return { lengths, of, tokens: tokens.reduce((sum, count) => sum + count, 0) };
+  return { lengths, of, tokens: sum, parts };
 }
 
 /**
  * Ends of the buckets, ascending, the last the longest row: of all choices with so many buckets the one with the fewest positions, by
  * dynamic programming over the different lengths; the fewest buckets whose padding is small, or as many as there may be. Up to an end as many
- * rows are dealt as make whole batches (`deal`): the others go to longer ones, which a short table notices.
+ * rows are dealt as make whole parts of `part` rows (`deal`): the others go to longer ones, which a short table notices.
  */
-function bucketLengths(tokens: Uint32Array, most: number, batch: number): readonly number[] {
+function bucketLengths(
+  tokens: Uint32Array,
+  most: number,
+  part: number,
+): { readonly lengths: readonly number[]; readonly positions: number } {
   const longest = Math.max(
     1,
     tokens.reduce((most, count) => Math.max(most, count), 0),
@@ -105,7 +136,7 @@ function bucketLengths(tokens: Uint32Array, most: number, batch: number): readon
     sum += count;
   }
   for (let i = 1; i < ends.length; i++) rows[i] += rows[i - 1];
-  for (let i = 0; i + 1 < ends.length; i++) rows[i] -= rows[i] % batch;
+  for (let i = 0; i + 1 < ends.length; i++) rows[i] -= rows[i] % part;
   const enough = sum / (1 - littlePadding);
   // Positions of all rows up to each end, in the best buckets of which the last ends there; where the one before it ends.
   let positions = Float64Array.from(ends, (end, i) => end * rows[i]);
@@ -122,14 +153,14 @@ function bucketLengths(tokens: Uint32Array, most: number, batch: number): readon
     positions = next;
     before.push(cuts);
   }
-  const chosen: number[] = [];
-  for (let i = ends.length - 1, bucket = before.length - 1; i >= 0; i = before[bucket--][i]) chosen.unshift(ends[i]);
-  return chosen;
+  const lengths: number[] = [];
+  for (let i = ends.length - 1, bucket = before.length - 1; i >= 0; i = before[bucket--][i]) lengths.unshift(ends[i]);
+  return { lengths, positions: positions[ends.length - 1] };
 }
 
 /**
- * Deals rows to batches of one bucket each, in place: rows keep their order within a bucket, and those that make no whole batch there go to
- * the front of the next longer one. Whole batches are shuffled; what remains at the end stands last.
+ * Deals rows to batches, or parts of them, of one bucket each, in place: rows keep their order within a bucket, and those that make no whole
+ * one there go to the front of the next longer bucket. Whole ones are shuffled; what remains at the end stands last.
  */
 export function deal(
   rows: Uint32Array,
@@ -138,30 +169,32 @@ export function deal(
 ): void {
   const queues = buckets.lengths.map((): number[] => []);
   for (const row of rows) queues[buckets.of[row]].push(row);
-  const batches: number[][] = [];
+  const size = batch / buckets.parts;
+  const dealt: number[][] = [];
   let rest: number[] = [];
   for (const queue of queues) {
     const all = [...rest, ...queue];
-    const whole = Math.floor(all.length / batch) * batch;
-    for (let from = 0; from < whole; from += batch) batches.push(all.slice(from, from + batch));
+    const whole = all.length - (all.length % size);
+    for (let from = 0; from < whole; from += size) dealt.push(all.slice(from, from + size));
     rest = all.slice(whole);
   }
-  const order = Uint32Array.from(batches.keys());
+  const order = Uint32Array.from(dealt.keys());
   shuffle(order, seed, stream, epoch);
-  order.forEach((number, place) => rows.set(batches[number], place * batch));
-  rows.set(rest, batches.length * batch);
+  order.forEach((number, place) => rows.set(dealt[number], place * size));
+  rows.set(rest, dealt.length * size);
 }
 
 /** The longest bucket among rows. */
 export const longestOf = ({ of }: Buckets, rows: Uint32Array): number =>
   rows.reduce((most, row) => Math.max(most, of[row]), 0);
 
-/** Share of the positions of an epoch that are padding, where whole batches are of one bucket and the last rows are as long as any. */
+/** Share of the positions of an epoch that are padding, where what is dealt is of one bucket and the last rows are as long as any. */
 export function paddingOf({ buckets, batch }: Dealing, rows: Uint32Array, longest: number): number {
-  const whole = Math.floor(rows.length / batch) * batch;
+  const size = batch / buckets.parts;
+  const whole = rows.length - (rows.length % size);
   let positions = (rows.length - whole) * longest;
-  for (let from = 0; from < whole; from += batch) {
-    positions += batch * buckets.lengths[longestOf(buckets, rows.subarray(from, from + batch))];
+  for (let from = 0; from < whole; from += size) {
+    positions += size * buckets.lengths[longestOf(buckets, rows.subarray(from, from + size))];
   }
   return 1 - buckets.tokens / positions;
 }

@@ -20,7 +20,7 @@ export async function measureSpeed(options: SessionOptions, { clock, breathe }: 
     const entered = await session.enter(0, 0);
     const most = Math.max(1, Math.floor(entered / session.batch));
     const submit = async (): Promise<number> => {
-      const steps = Math.min(most, session.stepsAtOnce);
+      const steps = session.stepsFrom(0, most);
       await session.train(0, 0, steps, session.batch);
       return steps;
     };

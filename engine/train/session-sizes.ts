@@ -18,6 +18,8 @@ const predictFlops = 4e9;
 /** Sizes a session has settled on. */
 export interface SessionSizes {
   readonly batch: number;
+  /** Parts of a batch at least, for want of memory. */
+  readonly accumulate: number;
   /** Rows that are resident at most. */
   readonly capacity: number;
   /** Rows of a full batch for each of several devices; absent: it is not shared. */
@@ -43,8 +45,8 @@ export interface SessionShape {
   /** The device can store activations in 16 bits. */
   readonly halfStorage?: boolean;
   readonly predictOnly?: boolean;
-  /** Tokens of the rows of each bucket: see buckets.ts. Absent: rows are in none. */
-  readonly lengths?: readonly number[];
+  /** Tokens of the rows of each bucket, and parts of a batch that are each of one: see buckets.ts. Absent: rows are in none. */
+  readonly buckets?: { readonly lengths: readonly number[]; readonly parts: number };
 }
 
 /** Rows a device can hold within `budget` bytes, a multiple of `batch` when not all of them fit. */
@@ -67,17 +69,18 @@ export function planOptions(shape: SessionShape): {
   readonly devices: SessionSizes['devices'];
   readonly shares: SessionSizes['shares'];
 } {
-  const { model, training, data, capacity, accumulate, predictOnly = false } = shape;
+  const { model, training, data, capacity, accumulate, predictOnly = false, buckets } = shape;
   const { counts } = data;
   const batch = Math.min(training.batch, Math.max(1, counts.train));
   const halfStorage = shape.halfStorage === true && training.precision === 'mixed16' && !predictOnly;
   const statistics = usesBatchStatistics(model);
+  const dealt = predictOnly ? 1 : (buckets?.parts ?? 1);
   const shares = shape.shares && !predictOnly ? sharesWithFirst(shape.shares, statistics) : undefined;
   const shared = shares && partsOfShares(shares, accumulate, statistics);
   const parts = shared
     ? (rows: number) => shared(rows).map(([size]) => size)
-    : accumulate > 1
-      ? partsOfBatches(batch, accumulate, statistics)
+    : accumulate > 1 || dealt > 1
+      ? partsOfBatches(batch, accumulate, statistics, dealt)
       : undefined;
   const devices = shared && ((rows: number) => shared(rows).map(([, device]) => device));
   const tableRows = parts ? parts(batch).length : 1;
@@ -93,10 +96,8 @@ export function planOptions(shape: SessionShape): {
     stepCapacity: Math.max(predictSteps, tableRows, stepRows),
     predictSteps,
     trainBatches: predictOnly ? [] : trainBatches(counts.train, batch, statistics),
-    ...(shape.lengths && !predictOnly
-      ? { trainLengths: shape.lengths.filter((length) => length < lengthOf(model)) }
-      : {}),
-    ...(shape.lengths && predictOnly ? { predictLengths: shape.lengths } : {}),
+    ...(buckets && !predictOnly ? { trainLengths: buckets.lengths.filter((length) => length < lengthOf(model)) } : {}),
+    ...(buckets && predictOnly ? { predictLengths: buckets.lengths } : {}),
     parts: predictOnly ? undefined : parts,
     ...(devices ? { devices } : {}),
     halfStorage,
@@ -105,7 +106,7 @@ export function planOptions(shape: SessionShape): {
       model,
       trained,
       largestSplit,
-      parts !== undefined || training.checkpointing || halfStorage,
+      shared !== undefined || accumulate > 1 || training.checkpointing || halfStorage,
     ),
     ...(predictsTokens(model.input) && !predictOnly
       ? { evaluateBatches: [...new Set([Math.min(trained, largestSplit), 1])] }
@@ -144,15 +145,23 @@ export function readsOneText(model: ResolvedModel): boolean {
   );
 }
 
-/** Parts of any step, no larger than those of a batch in `accumulate` parts. A part of one row has no statistics. */
+/**
+ * Parts of any step, no larger than those of a batch in `accumulate` parts. A part of one row has no statistics. `dealt`: parts of a batch
+ * that are of one bucket each, over whose ends none reaches.
+ */
 export function partsOfBatches(
   batch: number,
   accumulate: number,
   statistics: boolean,
+  dealt = 1,
 ): (rows: number) => readonly number[] {
   const least = statistics ? 2 : 1;
   const largest = Math.max(least, Math.ceil(batch / accumulate));
-  return (rows) => partsOf(rows, largest, least);
+  const whole = batch / dealt;
+  return (rows) =>
+    Array.from({ length: Math.ceil(rows / whole) }, (_, i) => Math.min(whole, rows - i * whole)).flatMap((size) =>
+      partsOf(size, largest, least),
+    );
 }
 
 /** The first device has a share where batches have statistics: the running ones, by which predictions are made, are its own. */

@@ -70,6 +70,8 @@ export class Session {
   /** Places on the device of the rows that are to be trained on next, in their order. */
   #entered: StepRows = { places: new Uint32Array(0), numbers: new Uint32Array(0) };
   readonly #tables: StepTables;
+  /** Rows of each part of a step that takes so many; absent: steps are one program. */
+  readonly #parts: SessionSizes['parts'];
   readonly #tableRows: number;
   /** Where the schedule began, and where the optimizer's state was new. */
   #begun = { scheduleStep: 0, scheduleEpoch: 0, optimizerStep: 0 };
@@ -110,9 +112,11 @@ export class Session {
     const dataBudget = Math.min(options.dataBudget, options.backend.dataBudget ?? Infinity);
     const capacity = residentCapacity(data, dataBudget, batch);
     const { halfStorage } = options.backend;
-    const lengths = (buckets ?? predicted)?.lengths;
     const { shares: asked } = options;
-    const shape = { model, training, data, capacity, accumulate, shares: asked, halfStorage, predictOnly, lengths };
+    const shape = {
+      ...{ model, training, data, capacity, accumulate, shares: asked, halfStorage, predictOnly },
+      buckets: buckets ?? predicted ?? undefined,
+    };
     const planned = planOptions(shape);
     const plan = compilePlan(planned.options);
     const { parts, devices, shares } = planned;
@@ -120,7 +124,7 @@ export class Session {
       throw isOutOfMemory(error) ? new MisfitError(error, checkpointingWords(shape, plan)) : error;
     });
     const { evaluateBatches } = planned.options;
-    const sizes = { batch, capacity, shares, parts, devices, evaluateBatches };
+    const sizes = { batch, accumulate, capacity, shares, parts, devices, evaluateBatches };
     return new Session(options, models, plan, executable, sizes);
   }
 
@@ -129,7 +133,7 @@ export class Session {
     { model, whole, buckets, predicted = null }: SessionModels,
     plan: Plan,
     executable: Executable,
-    { batch, capacity, shares, parts, devices, evaluateBatches = [] }: SessionSizes,
+    { batch, accumulate, capacity, shares, parts, devices, evaluateBatches = [] }: SessionSizes,
   ) {
     const { data, training } = options;
     this.model = model;
@@ -148,7 +152,10 @@ export class Session {
     this.#trainedRows = { rows: data.counts.train, leftOut, seed: training.seed, dealing };
     this.#order = new RowOrder(this.#trainedRows, capacity);
     this.stepsPerEpoch = Math.floor(data.counts.train / batch) + programs.length - 1;
-    this.accumulate = Math.max(...partsEach(parts?.(batch), devices?.(batch)));
+    this.#parts = parts;
+    // Parts that are of one bucket each save no memory that anyone was short of.
+    const dealt = !devices && (buckets?.parts ?? 1) > 1;
+    this.accumulate = dealt ? accumulate : Math.max(...partsEach(parts?.(batch), devices?.(batch)));
     this.#tableRows = stepOf(plan, programName('train', batch))?.tableRows ?? 1;
     const predict = Object.values(plan.programs).at(-1)!;
     this.#predictBatch = predict.batch;
@@ -294,12 +301,17 @@ export class Session {
     return alike;
   }
 
-  /** The training program for rows: that of their bucket, or the one for all lengths. */
+  /** The training program for the rows of a step: that of the buckets of its parts, or the one for all lengths. */
   #programFor(numbers: Uint32Array): string {
-    const rows = numbers.length;
-    if (!this.buckets || rows !== this.batch) return programName('train', rows);
-    const name = programName('train', rows, this.buckets.lengths[longestOf(this.buckets, numbers)]);
-    return stepOf(this.plan, name) ? name : programName('train', rows);
+    const { buckets } = this;
+    const whole = programName('train', numbers.length);
+    if (!buckets) return whole;
+    let from = 0;
+    const lengths = (this.#parts?.(numbers.length) ?? [numbers.length]).map(
+      (rows) => buckets.lengths[longestOf(buckets, numbers.subarray(from, (from += rows)))],
+    );
+    const name = `${whole}x${new Set(lengths).size === 1 ? lengths[0] : lengths.join()}`;
+    return stepOf(this.plan, name) ? name : whole;
   }
 
   /**

@@ -63,23 +63,46 @@ test('a short table has less than a tenth of padding too: its buckets are chosen
     lognormal: (longest) => Math.round(longest * 0.25 * Math.exp(0.6 * (random() + random() + random() - 1.5) * 2)),
   };
   const batch = 32;
-  for (const rows of [600, 1000, 4000]) {
+  for (const rows of [80, 240, 600, 1000, 4000]) {
     for (const [shape, lengthOf] of Object.entries(shapes)) {
       const tokens = Uint32Array.from({ length: rows }, () => Math.max(1, Math.min(128, lengthOf(128))));
       const buckets = bucketsFor(tokens, 16, batch);
       const order = new RowOrder({ rows, leftOut: 0, seed: 3, dealing: { buckets, batch } }, rows).rowsOf(0, 0);
       const share = paddingOf({ buckets, batch }, order, buckets.lengths.at(-1)!);
       assert.ok(share < 0.1, `${share} of ${rows} ${shape} rows`);
+      if (rows >= 1000) assert.equal(buckets.parts, 1, 'a batch is one part where there are enough of them');
+      const part = batch / buckets.parts;
       // What was planned is what is dealt.
       let [positions, dealt] = [0, 0];
       for (const [i, end] of buckets.lengths.entries()) {
         const upTo = tokens.filter((count) => count <= end).length;
-        const whole = i + 1 < buckets.lengths.length ? upTo - (upTo % batch) : rows;
+        const whole = i + 1 < buckets.lengths.length ? upTo - (upTo % part) : rows;
         [positions, dealt] = [positions + end * (whole - dealt), whole];
       }
       assert.ok(Math.abs(1 - buckets.tokens / positions - share) < 1e-12);
     }
   }
+});
+
+test('the batches of a short table are others in each epoch: they are made of parts of several lengths', () => {
+  const rows = 240;
+  const buckets = bucketsFor(skewed(rows, 128), 16, 32);
+  const order = new RowOrder({ rows, leftOut: 0, seed: 3, dealing: { buckets, batch: 32 } }, rows);
+  const batchOf = (epoch: number): Uint32Array => {
+    const of = new Uint32Array(rows);
+    order.rowsOf(0, epoch).forEach((row, place) => (of[row] = Math.floor(place / 32)));
+    return of;
+  };
+  const [first, second] = [batchOf(0), batchOf(1)];
+  let [together, again] = [0, 0];
+  for (let row = 0; row < rows; row++) {
+    for (let other = 0; other < row; other++) {
+      if (first[row] !== first[other]) continue;
+      together++;
+      if (second[row] === second[other]) again++;
+    }
+  }
+  assert.ok(again < 0.5 * together, `${again} pairs of ${together} are in one batch again`);
 });
 
 test('texts of one length are one bucket, and empty ones have a place', () => {
@@ -119,7 +142,16 @@ function shardOf({ data, x, y }: MadeTable, shard: number) {
   return { rows: end - start, x: x.slice(start * data.width, end * data.width), y: y.slice(start, end) };
 }
 
+/** So few rows, so different in length, that batches are in parts. */
+function varied(rows: number, length: number): MadeTable {
+  const made = makeTable({ rows, numeric: 1, classes: 3, texts: [{ vocabulary: 9, length }], shardRows: 50 });
+  const { width } = made.data;
+  skewed(rows, length).forEach((count, row) => made.x.fill(0, row * width + 1 + count, (row + 1) * width));
+  return { ...made, readShard: async (shard) => shardOf(made, shard) };
+}
+
 const table = uneven(203, 17, 1);
+const few = varied(45, 17);
 const training = { epochs: 2, batch: 16, seed: 3, bucketing: true };
 const shape = { blocks: 1, width: 16, heads: 2, positions: 0 } as const;
 const small = textClassifier('small', shape)(table.data.input as TextInput);
@@ -147,6 +179,18 @@ test('rows are in buckets only where nothing behind the sequence hangs on its le
     assert.equal(buckets !== null, expected, made.layers.map(({ type }) => type).join());
     const predicted = await predictedBuckets(model, table.data, table.readShard);
     assert.equal(predicted?.lengths.length, expected ? 1 : undefined, 'rows of one step are one bucket');
+  }
+});
+
+test('only the batches of a model that works at each position are in parts: a bag of words gains nothing by them', async () => {
+  const settings = { bucketing: true, batch: 16 };
+  const bag = presets.find(({ name }) => name === 'text-bag')!;
+  for (const [spec, inParts] of [
+    [small, true],
+    [specOf(bag, few.data.input), false],
+  ] as const) {
+    const buckets = await bucketsOf(resolveModel(spec, few.data.input, 3), few.data, settings, few.readShard);
+    assert.equal(buckets!.parts > 1, inParts);
   }
 });
 
@@ -205,7 +249,7 @@ const whole = (backend: Backend, shortened: string[]): Backend => ({
   ...backend,
   compile: async (plan) => {
     const executable = await backend.compile(plan);
-    const full = (name: string): string => name.replace(/x\d+$/, '');
+    const full = (name: string): string => name.replace(/x[\d,]+$/, '');
     return {
       ...executable,
       threads: executable.threads,
@@ -287,27 +331,57 @@ for (const { name, open, skip } of backends) {
   }
 }
 
-test('stopped and resumed it has the same bits; with less memory the epoch under way does', async () => {
-  const onCpu = (): Backend => createCpuBackend({ threads: 1, native: false });
-  const straight = await trainHere(table, { model: small, training, backend: onCpu() });
-  const losses = series(straight.points, 'train_loss');
-  for (const dataBudget of [1e9, 80 * 4 * (table.data.width + 1)]) {
-    const first = await trainHere(table, {
-      model: small,
-      training,
-      backend: onCpu(),
-      onSubmit: (submits, control) => void (submits === 4 && control.stop()),
-    });
-    assert.equal(first.result.reason, 'stopped');
-    assert.ok(first.result.steps < 11, 'in the middle of the first epoch');
-    const checkpoint = first.files.get('checkpoint.bin');
-    const rest = await trainHere(table, { model: small, training, backend: onCpu(), checkpoint, dataBudget });
-    const found = series(rest.points, 'train_loss');
-    assert.equal(rest.result.steps, 22);
-    if (dataBudget === 1e9) assert.deepEqual(found, losses);
-    else assert.equal(found[0], losses[0]);
-  }
-});
+for (const { name, open, skip } of backends) {
+  test(`parts of several lengths add up to the gradient of the padded batch, on ${name}`, { skip }, async () => {
+    const model = waves('sinusoidal');
+    for (const accumulate of name === 'the GPU' ? [1] : [1, 8]) {
+      const shortened: string[] = [];
+      const losses = async (wrap: (backend: Backend) => Backend) => {
+        const backend = await open();
+        const settings = { ...training, epochs: 1, accumulate };
+        const { points, log } = await trainHere(few, { model, training: settings, backend: wrap(backend) });
+        await backend.close();
+        return { losses: series(points, 'step_loss'), log: log.map(({ message }) => message).join('\n') };
+      };
+      const found = await losses((backend) => backend);
+      const wanted = await losses((backend) => whole(backend, shortened));
+      assert.equal(found.losses.length, 3);
+      assert.ok(shortened.some((name) => name.includes(',')));
+      found.losses.forEach((loss, step) => {
+        assert.ok(Math.abs(loss - wanted.losses[step]) <= 2e-5 * wanted.losses[step], `step ${step}`);
+      });
+      assert.match(found.log, /padding 21 %, without buckets 77 %/);
+      assert.doesNotMatch(found.log, /does not fit/);
+    }
+  });
+}
+
+for (const [kind, made, stopAt, windowRows] of [
+  ['of one length', table, 4, 80],
+  ['in parts of several lengths', few, 2, 32],
+] as const) {
+  test(`stopped and resumed it has the same bits; with less memory the epoch under way does; batches ${kind}`, async () => {
+    const onCpu = (): Backend => createCpuBackend({ threads: 1, native: false });
+    const straight = await trainHere(made, { model: small, training, backend: onCpu() });
+    const losses = series(straight.points, 'train_loss');
+    for (const dataBudget of [1e9, windowRows * 4 * (made.data.width + 1)]) {
+      const first = await trainHere(made, {
+        model: small,
+        training,
+        backend: onCpu(),
+        onSubmit: (submits, control) => void (submits === stopAt && control.stop()),
+      });
+      assert.equal(first.result.reason, 'stopped');
+      assert.ok(first.result.steps < straight.result.steps / 2, 'in the middle of the first epoch');
+      const checkpoint = first.files.get('checkpoint.bin');
+      const rest = await trainHere(made, { model: small, training, backend: onCpu(), checkpoint, dataBudget });
+      const found = series(rest.points, 'train_loss');
+      assert.equal(rest.result.steps, straight.result.steps);
+      if (dataBudget === 1e9) assert.deepEqual(found, losses);
+      else assert.equal(found[0], losses[0]);
+    }
+  });
+}
 
 test('without the setting rows stay in the order they had', async () => {
   const run = async (bucketing: boolean | undefined) => {

@@ -26,6 +26,7 @@ import type { MemoryTaken } from '../support/memory-child.ts';
 import type { RunMemoryTaken } from '../support/run-memory-child.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
 import { defaultTraining, mlp, presets, specOf } from '../../engine/model/presets.ts';
+import type { Buckets } from '../../engine/train/buckets.ts';
 import { Session } from '../../engine/train/session.ts';
 import { makeTable } from '../support/table.ts';
 
@@ -103,9 +104,9 @@ test('the forecast of a run whose texts are in buckets equals what it allocates,
     const session = await Session.open(options);
     const { buckets, executable } = session;
     assert.ok(buckets!.lengths.length > 2);
-    const forecast = (lengths?: readonly number[]): number =>
-      planMemory({ name, spec, input, output, training }, counts, { kind: 'cpu', cores: 1 }, { lengths }).memory.total;
-    assert.equal(forecast(buckets!.lengths), executable.bytes, name);
+    const forecast = (buckets?: Buckets): number =>
+      planMemory({ name, spec, input, output, training }, counts, { kind: 'cpu', cores: 1 }, { buckets }).memory.total;
+    assert.equal(forecast(buckets!), executable.bytes, name);
     near(forecast(), executable.bytes, 0.02);
     session.executable.dispose();
   }

@@ -41,8 +41,7 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
     Object.entries(plan.tensors).map(([name, place]) => [name, tensorView(layout, machine, place)]),
   );
   const adaptive = options.adaptive && machine.threads > 1;
-  const names = [...Object.keys(plan.programs), ...Object.keys(plan.sequences ?? {})];
-  const submits = new Map(names.map((name) => [name, { step: stepOf(plan, name)!, pace: new Pace() }]));
+  const submits = new Map<string, { readonly step: NonNullable<ReturnType<typeof stepOf>>; readonly pace: Pace }>();
   const choosers = new Map(Object.keys(plan.programs).map((name) => [name, new ThreadChooser()]));
   machine.start();
 
@@ -50,6 +49,16 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
     const found = views.get(tensor);
     if (!found) throw new TrainyardError('internal.no_tensor', `The plan has no tensor "${tensor}".`);
     return found;
+  }
+
+  function submitOf(name: string) {
+    const known = submits.get(name);
+    if (known) return known;
+    const step = stepOf(plan, name);
+    if (!step) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);
+    const made = { step, pace: new Pace() };
+    submits.set(name, made);
+    return made;
   }
 
   /** Runs rows of the step tables in stretches, each on as many threads as have proved faster. */
@@ -91,8 +100,7 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
     copy: (tensor, into) => into.set(view(tensor)),
     view,
     async run(name, steps, from = 0) {
-      const submit = submits.get(name);
-      if (!submit) throw new TrainyardError('internal.no_program', `The plan has no program "${name}".`);
+      const submit = submitOf(name);
       const { tableRows, parts } = submit.step;
       if ((from + steps) * tableRows > plan.stepCapacity) {
         throw new TrainyardError(

@@ -26,12 +26,10 @@ export class ReferenceExecutable implements Executable {
   readonly bytes: number;
   readonly #plan: Plan;
   readonly #slots: readonly Float64Array[];
-  readonly #paces: ReadonlyMap<string, Pace>;
+  readonly #paces = new Map<string, Pace>();
 
   constructor(plan: Plan) {
     this.#plan = plan;
-    const names = [...Object.keys(plan.programs), ...Object.keys(plan.sequences ?? {})];
-    this.#paces = new Map(names.map((name) => [name, new Pace()]));
     this.#slots = plan.slots.map((slot) => new Float64Array(slot.elements));
     this.bytes = this.#slots.reduce((sum, slot) => sum + slot.byteLength, 0);
   }
@@ -64,7 +62,10 @@ export class ReferenceExecutable implements Executable {
           for (const call of calls) this.#execute(call, step * tableRows + first + row);
       }
     }
-    if (steps > 0) this.#paces.get(program)?.report(steps, performance.now() - start);
+    if (steps === 0) return;
+    const pace = this.#paces.get(program) ?? new Pace();
+    this.#paces.set(program, pace);
+    pace.report(steps, performance.now() - start);
   }
 
   stepsAtOnce(program: string): number {

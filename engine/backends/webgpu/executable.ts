@@ -52,10 +52,12 @@ export class WebgpuExecutable implements Executable {
   readonly #plan: Plan;
   readonly #buffers: PlanBuffers;
   readonly #programs: ReadonlyMap<string, CompiledProgram>;
-  readonly #steps: ReadonlyMap<string, Step>;
+  readonly #steps = new Map<string, Step>();
   readonly #reader: Reader;
   readonly #byteWriter: ByteWriter | null;
   readonly #watch: DeviceWatch;
+  readonly #software: boolean;
+  readonly #submitMilliseconds: number;
   readonly #offset = new Uint32Array(1);
   /** The last submit: settles when it is done. */
   #last: Promise<void> = Promise.resolve();
@@ -72,19 +74,8 @@ export class WebgpuExecutable implements Executable {
     this.bytes = buffers.bytes + reader.bytes;
     if (hasTimestamps(parts.device)) this.timeEach = (programs) => this.#timeEach(programs);
     this.#programs = new Map(parts.programs.map((compiled) => [compiled.program.name, compiled]));
-    const names = [...this.#programs.keys(), ...Object.keys(parts.plan.sequences ?? {})];
-    this.#steps = new Map(
-      names.map((name) => {
-        const step = stepOf(parts.plan, name)!;
-        let guess = 0;
-        const ready = step.parts.map((part) => {
-          const { program, dispatches } = this.#programs.get(part.program)!;
-          guess += part.rows * guessStep({ ...program, dispatches: dispatches.length }, software);
-          return { ...part, dispatches };
-        });
-        return [name, { tableRows: step.tableRows, parts: ready, pace: new Pace(guess, submitMilliseconds) }];
-      }),
-    );
+    this.#software = software;
+    this.#submitMilliseconds = submitMilliseconds;
   }
 
   /** The dispatches of one step of a program, in order. */
@@ -233,9 +224,19 @@ export class WebgpuExecutable implements Executable {
   }
 
   #step(name: string): Step {
-    const step = this.#steps.get(name);
-    if (!step) throw new RangeError(`the plan has no program ${name}; it has ${[...this.#steps.keys()].join(', ')}`);
-    return step;
+    const known = this.#steps.get(name);
+    if (known) return known;
+    const step = stepOf(this.#plan, name);
+    if (!step) throw new RangeError(`the plan has no program ${name}; it has ${[...this.#programs.keys()].join(', ')}`);
+    let guess = 0;
+    const parts = step.parts.map((part) => {
+      const { program, dispatches } = this.#programs.get(part.program)!;
+      guess += part.rows * guessStep({ ...program, dispatches: dispatches.length }, this.#software);
+      return { ...part, dispatches };
+    });
+    const made = { tableRows: step.tableRows, parts, pace: new Pace(guess, this.#submitMilliseconds) };
+    this.#steps.set(name, made);
+    return made;
   }
 
   #place(tensor: string): TensorPlace {

@@ -59,7 +59,7 @@ export async function trainShortly(options: ShortOptions, pace: Pace): Promise<S
       const full = Math.floor((await session.enter(epoch, 0)) / session.batch);
       for (let step = 0; step < full && !done();) {
         await pace.breathe();
-        const most = Math.min(full - step, session.stepsAtOnce, options.steps - losses.length);
+        const most = session.stepsFrom(step * session.batch, Math.min(full - step, options.steps - losses.length));
         losses.push(...(await session.train(losses.length, step * session.batch, most, session.batch)));
         step += most;
       }
