@@ -3,7 +3,7 @@
 // What is Electron's comes as a parameter: the same service is put together without it in tests/app/bridge.
 
 import os from 'node:os';
-import type { AppService, Licences } from '../../engine/protocol/app.ts';
+import type { AppService, Licences, RegionalFormat } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
@@ -50,6 +50,8 @@ export interface AppServiceParts {
   readonly version: string;
   /** Installed, not run from its sources. */
   readonly packaged: boolean;
+  /** How the system writes numbers and dates. */
+  readonly region: RegionalFormat;
   readonly data: DataService;
   readonly store: StoreService;
   readonly processes: Pick<Processes, 'startCpuHost' | 'startGpuHost' | 'startOnnx'>;
@@ -315,6 +317,7 @@ function history({
 function surroundings({
   home,
   version,
+  region,
   devices,
   dialogs,
   paths,
@@ -351,6 +354,7 @@ function surroundings({
       version,
       electron: process.versions['electron'] ?? '',
       platform: `${os.type()} ${os.release()}, ${process.arch}`,
+      region,
       home,
       samples: samples.list(),
       mishap: window.mishap,

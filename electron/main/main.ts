@@ -39,6 +39,7 @@ import { filesAmong, filesOfOther, OpenedFiles } from './opened-files.ts';
 import { RecentFiles } from './recent-files.ts';
 import { offerRepair } from './repairing.ts';
 import { setupReloading } from './reloading.ts';
+import { regionalFormat } from './regional-format.ts';
 import { createSamples } from './samples/samples.ts';
 import { registerScheme, serveScheme } from './scheme.ts';
 
@@ -138,6 +139,7 @@ async function start(): Promise<void> {
     machine,
     version: app.getVersion(),
     packaged: app.isPackaged,
+    region: regionalFormat(process.platform, process.env, app.getSystemLocale()),
     data,
     store,
     processes,

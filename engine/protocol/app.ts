@@ -48,10 +48,17 @@ export interface DeviceInfo {
   readonly reason?: string;
 }
 
+/** Tags of the system's regional format, such as `de-DE`; POSIX can have one for numbers and one for dates. Any text: a system may name none that is known. */
+export interface RegionalFormat {
+  readonly numbers: string;
+  readonly dates: string;
+}
+
 export interface AppInfo {
   readonly version: string;
   readonly electron: string;
   readonly platform: string;
+  readonly region: RegionalFormat;
   readonly home: string;
   readonly samples: readonly {
     readonly id: string;

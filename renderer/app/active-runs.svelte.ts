@@ -6,6 +6,7 @@ import { inTurn } from '../../engine/protocol/queue.ts';
 import type { RecordField } from '../../engine/protocol/store.ts';
 import type { RunProgress, RunRecord, RunState } from '../../engine/protocol/runs.ts';
 import type { Announcer } from './announcer.svelte.ts';
+import { plain } from '../lib/format.ts';
 import { throttle } from '../lib/throttle.ts';
 
 /** What is asked of each. */
@@ -94,7 +95,7 @@ export class ActiveRuns {
   #announceEpoch(id: number, progress: RunProgress): void {
     const run = this.list.find((candidate) => candidate.id === id);
     if (!run) return;
-    const loss = progress.loss === null ? '' : `, loss ${progress.loss.toPrecision(3)}`;
+    const loss = progress.loss === null ? '' : `, loss ${plain(progress.loss.toPrecision(3))}`;
     this.#announcer.progress(`${run.name}: epoch ${Math.floor(progress.epoch)} of ${progress.epochs}${loss}.`);
   }
 }

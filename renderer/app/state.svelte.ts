@@ -17,6 +17,7 @@ import { failureOf, type Failure } from './failure.ts';
 import { tellCut } from './cut-runs.ts';
 import { DatasetStore } from './datasets.svelte.ts';
 import type { ImportSource } from './datasets.svelte.ts';
+import { Formats } from './formats.svelte.ts';
 import { Preferences } from './preferences.ts';
 import { Router } from './router.svelte.ts';
 import { Theme } from './theme.svelte.ts';
@@ -48,6 +49,7 @@ export class AppState {
   readonly announcer = new Announcer();
   readonly theme: Theme;
   readonly preferences: Preferences;
+  readonly formats: Formats;
   readonly datasets: DatasetStore;
   readonly activeRuns: ActiveRuns;
   info: AppInfo | null = $state.raw(null);
@@ -71,6 +73,7 @@ export class AppState {
     this.service = service;
     this.theme = new Theme(service);
     this.preferences = new Preferences(service);
+    this.formats = new Formats(this.preferences);
     this.datasets = new DatasetStore(service);
     this.activeRuns = new ActiveRuns(service, this.announcer);
   }
@@ -78,9 +81,11 @@ export class AppState {
   /** Loads what the first view needs and goes there: the last address, or the welcome where there is no dataset. */
   async load(): Promise<void> {
     const hash = (value: unknown): value is string => typeof value === 'string' && value.startsWith('#');
+    const asked = this.service.info();
     const [last, info] = await Promise.all([
       this.preferences.read('address', hash, '#datasets'),
-      this.service.info(),
+      asked,
+      this.formats.load(asked.then(({ region }) => region)),
       this.theme.load(),
       this.datasets.refresh(),
       this.activeRuns.refresh(),

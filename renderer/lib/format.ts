@@ -1,27 +1,54 @@
 // Numbers, times and sizes as people read them: thousands separators, fixed decimals, a space that does not break before units,
-// an en dash for what is missing. As English writes them, whatever the system's language: sentences come from the engine, too, logs and reports
-// are read elsewhere, and fields take 0.01. Formatters are made once, because Intl is slow to construct.
+// an en dash for what is missing. The one place that decides how the window writes them: as the system's regional format does, or as
+// English (`useRegion`). Words are English either way. What leaves the window for a program to read is written `asEnglish`.
+
+import type { RegionalFormat } from '../../engine/protocol/app.ts';
+import {
+  dateWriting,
+  englishDates,
+  englishNumbers,
+  numberWriting,
+  type DateWriting,
+  type NumberWriting,
+} from './regional.ts';
 
 export const missing = '–';
 /** Keeps a number and its unit on one line. */
 const space = '\u00a0';
-
-const decimals = Array.from(
-  { length: 7 },
-  (_, digits) => new Intl.NumberFormat('en-US', { minimumFractionDigits: digits, maximumFractionDigits: digits }),
-);
 const usualDigits = 4;
-const general = new Intl.NumberFormat('en-US', { maximumSignificantDigits: usualDigits });
-const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' });
-const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
-const clockSeconds = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const weekday = new Intl.DateTimeFormat('en-GB', { weekday: 'short' });
+const monthName = new Intl.DateTimeFormat('en-GB', { month: 'short' });
+
+let numbers: NumberWriting = englishNumbers;
+let dates: DateWriting = englishDates;
+
+/** From here on figures are written as in this region; null: as in English. What is on the screen stays as it is. */
+export function useRegion(region: RegionalFormat | null): void {
+  numbers = region === null ? englishNumbers : numberWriting(region.numbers);
+  dates = region === null ? englishDates : dateWriting(region.dates);
+}
+
+/** What `work` writes is the same in every region: for files, and for texts that are read again. */
+export function asEnglish<T>(work: () => T): T {
+  const before = [numbers, dates] as const;
+  useRegion(null);
+  try {
+    return work();
+  } finally {
+    [numbers, dates] = before;
+  }
+}
+
+/** Between the whole part of a number and the rest. */
+export function decimalSign(): '.' | ',' {
+  return numbers.decimal;
+}
 
 /** `12,345.68` with a fixed number of decimals; en dash for null, undefined and NaN. */
 export function fixed(value: number | null | undefined, digits = 0): string {
   if (value === null || value === undefined || Number.isNaN(value)) return missing;
   if (!Number.isFinite(value)) return value > 0 ? '∞' : '−∞';
-  return decimals[digits].format(value).replace('-', '−');
+  return numbers.fixed(value, digits);
 }
 
 /** A value of unknown scale in at most four significant digits; very small and very large ones in powers of ten. */
@@ -30,14 +57,33 @@ export function short(value: number | null | undefined, digits = usualDigits): s
   const size = Math.abs(value);
   // So many digits are asked for where values differ in their last ones alone: there they are written out.
   const whole = digits > 7 && size >= 1e7 && size < 1e15;
-  if (!whole && size !== 0 && (size < 1e-4 || size >= 1e7))
-    return value
-      .toExponential(Math.max(2, digits - usualDigits + 2))
-      .replace('-', '−')
-      .replace('e+', 'e');
-  const format =
-    digits === usualDigits ? general : new Intl.NumberFormat('en-US', { maximumSignificantDigits: digits });
-  return format.format(value).replace('-', '−');
+  if (!whole && size !== 0 && (size < 1e-4 || size >= 1e7)) return powers(value, Math.max(2, digits - usualDigits + 2));
+  return numbers.significant(value, digits);
+}
+
+/** `1.23e−5` */
+function powers(value: number, decimals: number): string {
+  return value.toExponential(decimals).replace('.', numbers.decimal).replace('-', '−').replace('e+', 'e');
+}
+
+/** All digits of a number, or those of one that `toPrecision` has written, and no thousands separators, as a field holds it: `12345.5`, `1e-7`. */
+export function plain(value: number | string): string {
+  return String(value).replace('.', numbers.decimal);
+}
+
+/**
+ * A few words of the engine's with figures, `0.24 mWh` or `$407,998.80`, as the region has them. For what holds no names and versions, in which
+ * a point is part of the name.
+ */
+export function regional(text: string): string {
+  if (numbers === englishNumbers) return text;
+  return text.replace(
+    /(?<![\p{L}\d.])(\d{1,3}(?:,\d{3})+|\d+)(?:\.(\d+))?(?![\d.]*\.\d)(?![\p{L}\d])/gu,
+    (_, whole: string, rest = '') =>
+      whole.includes(',')
+        ? fixed(Number(`${whole.replaceAll(',', '')}.${rest}`), rest.length)
+        : whole + (rest && numbers.decimal + rest),
+  );
 }
 
 /** Significant digits with which values of a range differ from each other: more where it is narrow beside its values. */
@@ -53,7 +99,7 @@ export function digitsFor(low: number, high: number): number {
 export function score(value: number | null | undefined): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return missing;
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2).replace('-', '−').replace('e+', 'e');
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return powers(value, 2);
   return fixed(value, size >= 1000 ? 1 : 4);
 }
 
@@ -66,7 +112,7 @@ export function percent(share: number, digits = 0): string {
 export function percentOf(part: number, whole: number): string {
   if (whole === 0) return missing;
   const share = part / whole;
-  if (share > 0 && share < 0.001) return `<${space}0.1${space}%`;
+  if (share > 0 && share < 0.001) return `<${space}${fixed(0.1, 1)}${space}%`;
   return percent(
     share,
     share < 0.1 ? 1 : share > 0.995 && share < 1 ? 1 : share * 100 === Math.round(share * 100) ? 0 : 1,
@@ -122,22 +168,37 @@ export function when(time: number | null, now = Date.now()): string {
   if (time === null) return missing;
   const midnight = new Date(now).setHours(0, 0, 0, 0);
   const dayLength = 86_400_000;
-  if (time >= midnight) return clock.format(time);
+  if (time >= midnight) return dates.clock(time);
   if (time >= midnight - dayLength) return 'Yesterday';
   if (time >= midnight - 6 * dayLength) return weekday.format(time);
-  return day.format(time);
+  return dates.day(time);
 }
 
 export function fullTime(time: number | null): string {
-  return time === null ? missing : `${day.format(time)}, ${clockSeconds.format(time)}`;
+  return time === null ? missing : `${dates.day(time)}, ${dates.clockSeconds(time)}`;
 }
 
 export function clockTime(time: number): string {
-  return clockSeconds.format(time);
+  return dates.clockSeconds(time);
+}
+
+/** The time of day without seconds: `21:05`. */
+export function timeOfDay(time: number): string {
+  return dates.clock(time);
 }
 
 export function dateOf(time: number): string {
-  return day.format(time);
+  return dates.day(time);
+}
+
+/** `3 Jan`, where the year is known. */
+export function dayOfYear(time: number): string {
+  return dates.dayOfYear(time);
+}
+
+/** `Jan` */
+export function monthOf(time: number): string {
+  return monthName.format(time);
 }
 
 /** `1 row`, `2 rows`. */

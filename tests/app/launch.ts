@@ -48,7 +48,8 @@ export async function launch(options: LaunchOptions = {}): Promise<App> {
   const electron = await _electron.launch({
     executablePath: options.executable ?? choice.executable,
     args: [...(options.executable ? [] : choice.args), ...asRoot, ...(options.args ?? [])],
-    env: { ...(process.env as Record<string, string>), TRAINYARD_HOME: home, ...options.env },
+    // Figures are written as in English, whatever the language of whoever tests.
+    env: { ...(process.env as Record<string, string>), LC_ALL: 'C.UTF-8', TRAINYARD_HOME: home, ...options.env },
   });
   let stderr = '';
   electron.process().stderr?.on('data', (data: Buffer) => (stderr += data.toString()));

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { asEnglish, useRegion } from '../../renderer/lib/format.ts';
 import {
   axesOf,
   placeOn,
@@ -52,6 +53,26 @@ test('axes are the settings that differ, then costs, then scores; a loss is turn
   assert.deepEqual(withinBrushes(axes, brushes, 4), [1, 2], 'several brushes together');
   // The third is as good as the second and slower.
   assert.deepEqual(unbeaten(time, accuracy), [3, 0, 1]);
+
+  useRegion({ numbers: 'de-DE', dates: 'de-DE' });
+  try {
+    const found = axesOf(runs, ['val_accuracy']);
+    const same = found.find(({ title }) => title === 'learning rate')!;
+    assert.deepEqual(
+      [same.values, same.write(0.01)],
+      [rate.values, '0,01'],
+      'values are read from no region’s writing',
+    );
+    assert.equal(
+      tableText(
+        runs,
+        asEnglish(() => axesOf(runs, ['val_accuracy'])),
+      ),
+      tableText(runs, axes),
+    );
+  } finally {
+    useRegion(null);
+  }
 
   const [head, first] = tableText(runs, axes).split('\n');
   assert.ok(head.startsWith('run,name,') && head.endsWith('time,validation loss,validation accuracy'));

@@ -225,7 +225,7 @@ test('time and cost: rows to buy and to rent, the frontier, order and filters', 
   assert.ok(halved.length > 0);
   for (const { fitNote, memoryBytes } of halved) {
     const most = largestTextbookBatch(large.costs, { precision: 'mixed16', optimizer: 'adam' }, memoryBytes!);
-    assert.equal(fitNote, `fits batch ${fixed(most)}`);
+    assert.equal(fitNote(), `fits batch ${fixed(most)}`);
   }
   // The processor here is held against the plan, as in Memory and the advice, not against the textbook.
   const { model, ...light } = large;
@@ -233,7 +233,7 @@ test('time and cost: rows to buy and to rent, the frontier, order and filters', 
   const here = machineDevices({ lab: null, cores: 2, memoryBytes: 8e9, gpu: null, catalogue });
   const planned = forecast(light, { precision: 'float32', catalogue, here, own, tariff: 0.2, grid: 400 }).devices;
   const [cpu] = costRows(planned, catalogue, settings, largeFit);
-  assert.deepEqual([cpu.fits, cpu.fitNote], [false, `needs ${bytes(own.total)}`]);
+  assert.deepEqual([cpu.fits, cpu.fitNote()], [false, `needs ${bytes(own.total)}`]);
   const seldom = costRows(devices, catalogue, { ...settings, hoursPerWeek: 0.1, epochs: 1e4 }, fit);
   const dear = seldom.find(({ id }) => id === 'rtx-4090/buy')!;
   assert.ok(Math.abs(dear.money! - (1e4 * card.kwh! * 0.2 + bought.price!.value)) < 1e-6, 'the whole price, no more');

@@ -2,18 +2,18 @@
 // person's own tariff.
 
 import type { AppService } from '../../../engine/protocol/app.ts';
-import { carbonText, costOf, energyText, moneyText } from '../../../engine/hardware/bill.ts';
+import { costOf } from '../../../engine/hardware/bill.ts';
 import { isNetwork } from '../../../engine/learners/network/declaration.ts';
 import { phaseWord, secondsOfPhases, type RunBill } from '../../../engine/protocol/bill.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
-import { about } from '../../../engine/hardware/run-line.ts';
 import { aroundRuns, runSeconds } from '../../../engine/hardware/run-time.ts';
 import { isMeasured, learnerSpeed, tableSeconds } from '../../../engine/hardware/tables/speed.ts';
 import { taskOfTable } from '../../../engine/hardware/tables/task.ts';
 import { isTableModel } from '../../../engine/hardware/tables/work.ts';
 import type { AppState } from '../../app/state.svelte.ts';
-import { duration } from '../../lib/format.ts';
+import { duration, plain, regional } from '../../lib/format.ts';
+import { about, carbonText, energyText, moneyText } from './figures.ts';
 import { readKnowledge, type Knowledge } from './knowledge.ts';
 import { Machine } from './machine.svelte.ts';
 import { memoryFigure, memoryOfRun, rowsFigure } from './run-memory.ts';
@@ -36,7 +36,7 @@ export async function billFigures(app: AppState, run: RunRecord): Promise<readon
   const forecast = model === null ? null : memoryOfRun(model, run, navigator.hardwareConcurrency);
   const time = await timeFigure(app, knowledge, run, bill, model);
   const cost = costOf(bill, electricity, catalogue);
-  const rates = `At ${electricity.tariff} USD and ${electricity.grid} g CO₂ a kWh: change them in Hardware.`;
+  const rates = `At ${plain(electricity.tariff)} USD and ${plain(electricity.grid)} g CO₂ a kWh: change them in Hardware.`;
   const energy: BillFigure =
     cost === null
       ? { name: 'Energy', value: '–', note: '', how: `The power of ${bill.deviceName ?? 'its GPU'} is not known.` }
@@ -44,7 +44,7 @@ export async function billFigures(app: AppState, run: RunRecord): Promise<readon
           name: `Energy, ${cost.source}`,
           value: energyText(cost.kilowattHours),
           note: moneyText(cost.money),
-          how: `${cost.how} ${carbonText(cost.carbon)}. ${rates}`,
+          how: `${regional(cost.how)} ${carbonText(cost.carbon)}. ${rates}`,
         };
   if (bill.deviceBytes === undefined) return [time, energy];
   return [time, energy, isNetwork(run.config) ? memoryFigure(bill, forecast) : rowsFigure(bill)];

@@ -161,7 +161,7 @@ export const isCalled = ({ test, corrected }: Pick<TestedPair, 'test' | 'correct
 
 /** `p = 0.11`, `p < 0.001` */
 export function chance(p: number): string {
-  return `p ${p < 0.0005 ? '< 0.001' : `= ${short(p, 2)}`}`;
+  return `p ${p < 0.0005 ? `< ${fixed(0.001, 3)}` : `= ${short(p, 2)}`}`;
 }
 
 /** `A is better on 158 of 5,000 rows, worse on 130: p = 0.11.` */

@@ -10,7 +10,7 @@ import { readingFields } from '../../../engine/settings/reading.ts';
 import { runFields } from '../../../engine/settings/run.ts';
 import { trainingFields } from '../../../engine/settings/training.ts';
 import { choicesOf, fieldsOf, rangeWords } from '../../../engine/settings/values.ts';
-import { fixed, sentence } from '../../lib/format.ts';
+import { asEnglish, fixed, sentence } from '../../lib/format.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 
 /** Tables that a page may name, by the name it uses. */
@@ -60,7 +60,7 @@ function wordsOf(fields: FieldTable): SettingWords[] {
   return fieldsOf(fields).map(([, field]) => ({
     label: field.label,
     help: sentence(field.help),
-    limits: limitsOf(field),
+    limits: asEnglish(() => limitsOf(field)),
   }));
 }
 

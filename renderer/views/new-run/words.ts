@@ -19,5 +19,5 @@ export function inputText(input: InputSpec, shape: readonly number[]): string {
 /** Megabytes (10⁶) with one decimal; `<0.1` for less. */
 export function megabytes(bytes: number): string {
   const value = bytes / 1e6;
-  return value > 0 && value < 0.05 ? '<0.1' : fixed(value, 1);
+  return value > 0 && value < 0.05 ? `<${fixed(0.1, 1)}` : fixed(value, 1);
 }

@@ -5,8 +5,8 @@ import { inTurn, placeAt, placeOf, type PlannedRun, type QueueChange } from '../
 import type { PowerHold } from '../../../engine/protocol/choices.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { RecordField } from '../../../engine/protocol/store.ts';
-import { clockText } from '../../../engine/protocol/words.ts';
 import { failureOf, type Failure } from '../../app/failure.ts';
+import { dayOfYear, timeOfDay } from '../../lib/format.ts';
 import { throttle } from '../../lib/throttle.ts';
 
 const fields = [
@@ -135,22 +135,19 @@ export function heldText(run: QueuedRun, names: ReadonlyMap<number, string>, now
 /** `19:40 – 21:05`, as far as it is known; a day is named where it is a day off or more: `23:10 – 01:12` is the next night. */
 export function planText({ starts, ends, late }: PlannedRun, now: number): string {
   if (starts === null) return 'unknown';
-  const start = `${dayText(starts, now)}${clockText(starts)}`;
+  const start = `${dayText(starts, now)}${timeOfDay(starts)}`;
   if (late) return `${start}, too late`;
-  return `${start} – ${ends === null ? '?' : `${dayText(ends, starts)}${clockText(ends)}`}`;
+  return `${start} – ${ends === null ? '?' : `${dayText(ends, starts)}${timeOfDay(ends)}`}`;
 }
 
 /** Empty: the clock alone says which time is meant. */
 function dayText(time: number, after: number): string {
   if (time - after < 24 * 3_600_000) return '';
-  return `${new Date(time).toLocaleDateString(undefined, { day: 'numeric', month: 'short' })} `;
+  return `${dayOfYear(time)} `;
 }
 
 /** A time of today by the clock alone. */
 function timeText(time: number, now: number): string {
-  const date = new Date(time);
-  const clock = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
-  return date.toDateString() === new Date(now).toDateString()
-    ? clock
-    : `${date.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${clock}`;
+  const clock = timeOfDay(time);
+  return new Date(time).toDateString() === new Date(now).toDateString() ? clock : `${dayOfYear(time)}, ${clock}`;
 }

@@ -122,6 +122,7 @@ export async function startServices({ home, dialogs, startGpuHost }: ServicesOpt
     home,
     version: '0.0.0',
     packaged: false,
+    region: { numbers: 'en-US', dates: 'en-US' },
     data,
     store,
     processes,

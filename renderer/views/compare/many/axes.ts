@@ -4,7 +4,7 @@
 import { visible } from '../../../../engine/protocol/visible.ts';
 import { ownValue } from '../../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../../engine/protocol/runs.ts';
-import { duration, fixed, missing, score, short } from '../../../lib/format.ts';
+import { asEnglish, duration, fixed, missing, score, short } from '../../../lib/format.ts';
 import { everySettingOf } from '../../../lib/run-settings.ts';
 import { elapsedOf } from '../../../lib/run-words.ts';
 import { lowerWins, metricWord, parseSeries } from '../../../lib/series.ts';
@@ -25,11 +25,14 @@ export interface Axis {
 
 /** All axes of these runs, those that say nothing left out. */
 export function axesOf(runs: readonly RunRecord[], metrics: readonly string[]): readonly Axis[] {
-  const all = runs.map((run) => new Map(everySettingOf(run).map(({ label, value }) => [label, value])));
+  const read = (): readonly Facts[] =>
+    runs.map((run) => new Map(everySettingOf(run).map(({ label, value }) => [label, value])));
+  const all = asEnglish(read);
+  const shown = read();
   const names = [...new Set(all.flatMap((facts) => [...facts.keys()]))];
   const settings = names.flatMap((name) => {
-    const texts = all.map((facts) => facts.get(name) ?? null);
-    return new Set(texts).size > 1 ? [settingAxis(name, texts)] : [];
+    const [texts, written] = [all, shown].map((of) => of.map((facts) => facts.get(name) ?? null));
+    return new Set(texts).size > 1 ? [settingAxis(name, texts, written)] : [];
   });
   const costs = [
     numberAxis('time', 'time', 'cost', runs.map(elapsedOf), true, duration),
@@ -53,6 +56,8 @@ export function axesOf(runs: readonly RunRecord[], metrics: readonly string[]): 
   return [...settings, ...costs, ...scores].filter(({ values }) => differing(values));
 }
 
+type Facts = ReadonlyMap<string, string>;
+
 const finite = (value: number | null | undefined): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? value : null;
 
@@ -73,14 +78,15 @@ function numberAxis(
   return { id, title, kind, values, words: null, lower, logarithmic: least > 0 && most / least > wide, write };
 }
 
-function settingAxis(name: string, texts: readonly (string | null)[]): Axis {
+/** `texts`: as English has them, which can be read as numbers; `written`: as they are shown. */
+function settingAxis(name: string, texts: readonly (string | null)[], written: readonly (string | null)[]): Axis {
   const numbers = texts.map((text) => (text === null ? null : plainNumber(text)));
   const title = name.charAt(0).toLowerCase() + name.slice(1);
   if (texts.every((text, index) => text === null || numbers[index] !== null)) {
     return { ...numberAxis(`setting ${name}`, title, 'setting', numbers, false, short), lower: false };
   }
-  const words = [...new Set(texts.filter((text) => text !== null))].sort();
-  const values = texts.map((text) => (text === null ? null : words.indexOf(text)));
+  const words = [...new Set(written.filter((text) => text !== null))].sort();
+  const values = written.map((text) => (text === null ? null : words.indexOf(text)));
   const write = (value: number): string => visible(words[value] ?? missing);
   return { id: `setting ${name}`, title, kind: 'setting', values, words, lower: false, logarithmic: false, write };
 }

@@ -3,6 +3,7 @@
 
 import type { Router } from '../../../app/router.svelte.ts';
 import type { ComparedRun, Comparison } from '../compare.svelte.ts';
+import { asEnglish } from '../../../lib/format.ts';
 import { axesOf, withinBrushes, type Axis, type Brush } from './axes.ts';
 
 /** From so many runs on they are shown as axes instead of columns. */
@@ -26,21 +27,32 @@ export class ManyRuns {
     return this.#comparison.runs;
   }
 
-  readonly #found: readonly Axis[] = $derived.by(() =>
-    axesOf(
+  readonly #found: readonly Axis[] = $derived.by(() => this.#find());
+
+  #find(): readonly Axis[] {
+    return axesOf(
       this.#comparison.runs.map(({ run }) => run),
       this.#comparison.metrics,
-    ),
-  );
+    );
+  }
 
   /** In the person's order: settings, costs, scores at first. */
   get axes(): readonly Axis[] {
+    return this.#inOrder(this.#found);
+  }
+
+  /** The same as a file has them. */
+  get fileAxes(): readonly Axis[] {
+    return asEnglish(() => this.#inOrder(this.#find()));
+  }
+
+  #inOrder(found: readonly Axis[]): readonly Axis[] {
     const order = this.#list('axes');
     const place = (axis: Axis): number => {
       const at = order.indexOf(axis.id);
       return at < 0 ? order.length : at;
     };
-    return this.#found
+    return found
       .map((axis, index) => ({ axis, index }))
       .sort((a, b) => place(a.axis) - place(b.axis) || a.index - b.index)
       .map(({ axis }) => axis);

@@ -4,7 +4,7 @@ import type { Claim } from '../../../../engine/hardware/claims/claim.ts';
 import { longTime } from '../../../../engine/hardware/claims/claim-test.ts';
 import type { Verdict } from '../../../../engine/hardware/claims/verdict.ts';
 import { time } from '../../../../engine/hardware/lessons/lesson.ts';
-import { compact, short } from '../../../lib/format.ts';
+import { compact, regional, short } from '../../../lib/format.ts';
 
 export function verdictWords({ verdict, factor }: Pick<Verdict, 'verdict' | 'factor'>): string {
   if (verdict !== 'wrong here' || factor === undefined) return verdict;
@@ -64,10 +64,10 @@ function flop(gigas: number): string {
 
 /** `13.4 values per cycle`, `20.6 ms`, `537 M multiply adds`. */
 export function figureWords(name: string, value: number): readonly [value: string, unit: string] {
-  if (name === 'seconds') return [time(value), ''];
-  if (/hours$/i.test(name)) return [longTime(value), figureName(name.replace(/hours$/i, ''))];
+  if (name === 'seconds') return [regional(time(value)), ''];
+  if (/hours$/i.test(name)) return [regional(longTime(value)), figureName(name.replace(/hours$/i, ''))];
   if (name === 'gflopsPerExample') return [flop(value), 'an example'];
-  if (name.endsWith('Seconds')) return [time(value), figureName(name.slice(0, -'Seconds'.length))];
+  if (name.endsWith('Seconds')) return [regional(time(value)), figureName(name.slice(0, -'Seconds'.length))];
   return [value >= 1e5 ? compact(value) : short(value, 3), units.get(name) ?? figureName(name)];
 }
 

@@ -1,5 +1,6 @@
 // The table of Time and cost as a file: full precision, decimal point.
 
+import { asEnglish } from '../../../lib/format.ts';
 import type { CostRow } from './rows.ts';
 
 export function toCsv(rows: readonly CostRow[]): string {
@@ -10,7 +11,7 @@ export function toCsv(rows: readonly CostRow[]): string {
       quote(row.name),
       row.kind,
       row.numbers,
-      row.fits ? 'yes' : quote(row.fitNote),
+      row.fits ? 'yes' : quote(asEnglish(row.fitNote)),
       ...row.epochRange,
       row.training,
       row.kwh ?? '',

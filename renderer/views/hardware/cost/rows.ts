@@ -36,7 +36,7 @@ export interface CostRow {
   /** null: its memory is not known; it is never on the frontier. */
   readonly fits: boolean | null;
   /** What to do where it does not fit; that it is not known. */
-  readonly fitNote: string;
+  readonly fitNote: () => string;
   /** Seconds of an epoch and of all of them, as ranges and in the middle. */
   readonly epochRange: readonly [low: number, high: number];
   readonly epoch: number;
@@ -121,11 +121,8 @@ function common(
   const options = { ...fit.options, precision };
   const byPlan = forecast.id === 'here-cpu';
   const batch = fits || memoryBytes === null || byPlan ? 0 : largestTextbookBatch(fit.costs, options, memoryBytes);
-  const needs = byPlan
-    ? `needs ${bytes(forecast.neededBytes)}`
-    : batch > 0
-      ? `fits batch ${fixed(batch)}`
-      : 'needs several';
+  const needs = (): string =>
+    byPlan ? `needs ${bytes(forecast.neededBytes)}` : batch > 0 ? `fits batch ${fixed(batch)}` : 'needs several';
   return {
     name: forecast.basis === 'estimate' ? `${name} (a guess)` : name,
     vendor: device?.vendor ?? '',
@@ -134,7 +131,7 @@ function common(
     software: false,
     guessed: forecast.basis === 'estimate',
     fits,
-    fitNote: fits === null ? 'memory unknown' : fits ? '' : needs,
+    fitNote: () => (fits === null ? 'memory unknown' : fits ? '' : needs()),
     epochRange: secondsPerEpoch,
     epoch,
     training: epoch * epochs,

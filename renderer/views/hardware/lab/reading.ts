@@ -7,7 +7,7 @@ import { amdahl } from '../../../../engine/hardware/formulas/parallel.ts';
 import { labParts } from '../../../../engine/protocol/lab.ts';
 import type { LabDevice, LabPart, LabResult, LatencyName, Sample, Spread } from '../../../../engine/protocol/lab.ts';
 import type { Curve } from '../../../components/chart/curves.ts';
-import { fixed, missing, plural, short } from '../../../lib/format.ts';
+import { dayOfYear, fixed, missing, plural, short } from '../../../lib/format.ts';
 
 const space = '\u00a0';
 
@@ -246,9 +246,6 @@ export function differences(now: LabResult, before: LabResult): readonly Differe
     .sort((a, b) => Math.abs(Math.log(b.factor)) - Math.abs(Math.log(a.factor)));
 }
 
-const monthDay = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
-export const dayOf = (time: number): string => monthDay.format(time);
-
 /** `within 4 % of 14 Nov`, or which figures moved and the likely reason. '' where nothing can be compared. */
 export function comparison(now: LabResult, before: LabResult): string {
   const all = differences(now, before);
@@ -256,12 +253,12 @@ export function comparison(now: LabResult, before: LabResult): string {
   const away = (factor: number): number => Math.max(factor, 1 / factor) - 1;
   const moved = all.filter(({ factor }) => away(factor) > alike);
   if (moved.length === 0)
-    return `within ${fixed(Math.max(1, 100 * away(all[0].factor)))}${space}% of ${dayOf(before.startedAt)}`;
+    return `within ${fixed(Math.max(1, 100 * away(all[0].factor)))}${space}% of ${dayOfYear(before.startedAt)}`;
   const words = moved
     .slice(0, 2)
     .map(({ figure, factor }) => `${figure.label} ${factor > 1 ? 'up' : 'down'} ${by(factor)}`);
   const more = moved.length > 2 ? ` and ${moved.length - 2} more` : '';
-  return `since ${dayOf(before.startedAt)}: ${words.join(', ')}${more}; ${likelyReason(now, before)}`;
+  return `since ${dayOfYear(before.startedAt)}: ${words.join(', ')}${more}; ${likelyReason(now, before)}`;
 }
 
 const by = (factor: number): string =>

@@ -33,7 +33,7 @@ export function raceVerdict(forecast: readonly Race[], timed: readonly TimedRace
   const parts: string[] = [];
   if (timed.length > 0) {
     if (factor !== null)
-      parts.push(factor <= 1 ? 'within what was measured' : `off by a factor of ${factor.toFixed(2)}`);
+      parts.push(factor <= 1 ? 'within what was measured' : `off by a factor of ${fixed(factor, 2)}`);
     if (isTooClose(found)) parts.push(`too close to call there: within ${percent(found.within)}`);
     else if (found.high !== null && Math.round(found.low) !== Math.round(found.high)) {
       parts.push(`neither is surely ahead between ${fixed(found.low)} and ${fixed(found.high)}`);

@@ -14,6 +14,7 @@ import {
   type MeasuredProfile,
   type ProfiledCall,
 } from '../../../../engine/protocol/step-profile.ts';
+import { regional } from '../../../lib/format.ts';
 import type { Figures } from '../../../components/pane/figures.ts';
 
 export interface Box {
@@ -57,8 +58,8 @@ export function boxesOf(profile: MeasuredProfile, zoomed: string | null): readon
   const whole = kernels.reduce((sum, { milliseconds }) => sum + milliseconds, 0);
   const boxes: Box[] = [
     {
-      ...{ key: 'step', level: 0, kernel: null, label: `step, ${stepTime(step)}`, milliseconds: step },
-      ...{ start: 0, width: 1, held: null, words: `The whole step takes ${stepTime(step)}` },
+      ...{ key: 'step', level: 0, kernel: null, label: `step, ${regional(stepTime(step))}`, milliseconds: step },
+      ...{ start: 0, width: 1, held: null, words: `The whole step takes ${regional(stepTime(step))}` },
     },
   ];
   let start = 0;
