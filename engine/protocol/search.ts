@@ -8,7 +8,7 @@ export type TrialSettings = Readonly<Record<string, Value>>;
 
 export type TrialState = 'completed' | 'stopped' | 'failed';
 
-/** A trial that has ended. */
+/** A trial that has ended. One that goes on with an earlier one is a trial of its own, with the same settings. */
 export interface Trial {
   /** From 1. */
   readonly trial: number;
@@ -28,8 +28,10 @@ export interface Trial {
   readonly seconds: number;
   /** Of those, steps of training alone. */
   readonly training: number;
-  /** Why it was stopped or came to nothing; empty: it was completed. */
+  /** Why it was stopped or came to nothing, or what it went on with; empty: it was completed at once. */
   readonly note: string;
+  /** The trial, stopped early, that it went on with. */
+  readonly after?: number;
 }
 
 /**

@@ -1,19 +1,18 @@
-// Early stopping by rank: asynchronous successive halving (Li et al., MLSys 2020) in the form that stops trials instead of pausing them. At
-// each rung a trial goes on only if it is among the better half of all that came to this rung so far.
+// Early stopping by rank: asynchronous successive halving (Li et al., MLSys 2020). At each rung a trial goes on if it is among the best
+// of all that came to this rung so far; one that was stopped goes on later, once enough worse ones have come to its rung.
 
-/** A trial goes on where it is among the best 1 / eta of its rung. Thirds leave the whole search's best behind more often than they save. */
-export const eta = 2;
+/** Of those that came to a rung, one of so many goes on: early ones are cheap, and of many. */
+const etaOf = (rung: number): number => (rung < 1 / 2 ? 4 : 2);
 
-/** Rungs below the whole, rising: parts of the first fold, then whole folds. `units`: of a whole training of one fold. */
+/**
+ * Rungs below the whole, rising: an eighth of the first fold, or more if that is too little to tell, then one fold and half of them; where one part
+ * is held out, half of its training. `units`: of a whole training of one fold.
+ */
 export function rungsOf(folds: number, units: number): readonly number[] {
-  const rungs: number[] = [];
-  for (let reach = folds / eta; Math.round(reach) >= 1; reach /= eta) {
-    const rung = Math.round(reach);
-    if (rung < folds && !rungs.includes(rung)) rungs.unshift(rung);
-  }
-  const least = folds > 1 ? 1 / 4 : 1 / 8;
-  for (let rung = 1 / eta; rung >= least && Math.floor(rung * units) >= leastUnits; rung /= eta) rungs.unshift(rung);
-  return rungs;
+  const least = [1 / 8, 1 / 4, 1 / 2].filter((rung) => Math.floor(rung * units) >= leastUnits).slice(0, 1);
+  const within = folds === 1 && least[0] < 1 / 2 ? [...least, 1 / 2] : least;
+  const whole = [...new Set([1, Math.round(folds / 2)])].filter((rung) => rung < folds);
+  return [...within, ...whole];
 }
 
 /** Epochs or trees before a trial may be stopped: fewer say nothing of where its loss is heading. */
@@ -34,13 +33,8 @@ export function forecastLoss(rung: number, loss: number, lossHalfway: number): n
   return gained > 0 && Number.isFinite(gained) ? loss - 0.5 * Math.log2(1 / rung) * gained : loss;
 }
 
-/**
- * Whether a trial goes on. `others`: scores of the trials that came to the rung before it; less is better. The first one of a rung goes on:
- * there is nothing to be worse than.
- */
-export function goesOn(score: number, others: readonly number[]): boolean {
+/** Whether a trial goes on past a rung. `others`: what the others that came there scored; less is better. */
+export function goesOn(rung: number, score: number, others: readonly number[]): boolean {
   if (!Number.isFinite(score)) return false;
-  if (others.length === 0) return true;
-  const kept = Math.max(1, Math.floor((others.length + 1) / eta));
-  return others.filter((other) => other < score).length < kept;
+  return others.filter((other) => other < score).length < Math.floor((others.length + 1) / etaOf(rung));
 }

@@ -171,22 +171,26 @@ test('TPE finds a narrow optimum that random search misses, over ten seeds', () 
   assert.ok(wins.length >= 9, `${wins.length} of 10`);
 });
 
-test('rungs halve the whole: whole folds, then parts of the first one of four epochs at least', () => {
-  assert.deepEqual(rungsOf(5, 60), [1 / 4, 1 / 2, 1, 3]);
-  assert.deepEqual(rungsOf(10, 60), [1 / 4, 1 / 2, 1, 3, 5]);
+test('rungs: an eighth of the first fold, or as much of it as four epochs are, then one fold and half of them', () => {
+  assert.deepEqual(rungsOf(5, 60), [1 / 8, 1, 3]);
+  assert.deepEqual(rungsOf(10, 60), [1 / 8, 1, 5]);
   assert.deepEqual(rungsOf(3, 12), [1 / 2, 1, 2]);
-  assert.deepEqual(rungsOf(1, 60), [1 / 8, 1 / 4, 1 / 2]);
+  assert.deepEqual(rungsOf(2, 20), [1 / 4, 1]);
+  assert.deepEqual(rungsOf(1, 60), [1 / 8, 1 / 2]);
+  assert.deepEqual(rungsOf(1, 8), [1 / 2]);
   assert.deepEqual(rungsOf(1, 7), []);
 });
 
-test('at a rung the better half goes on', () => {
+test('at a rung the better half goes on, early in a fold the best quarter', () => {
   // Nine trials come to a rung one after the other.
   const scores = [5, 4, 6, 3, 3.9, 3.5, 2, 8, 3.6];
-  const kept = scores.map((score, at) => goesOn(score, scores.slice(0, at)));
-  // 5: the first. 4 < 5. 6: third of three, of whom one goes on. 3: the best. 3.9: second of five, 3.5: second of six, of whom two and three do.
-  // 2: the best. 8: the last. 3.6: fourth of nine, of whom four do.
-  assert.deepEqual(kept, [true, true, false, true, true, true, true, false, true]);
-  assert.equal(goesOn(NaN, []), false);
+  const kept = (rung: number): boolean[] => scores.map((score, at) => goesOn(rung, score, scores.slice(0, at)));
+  // 5: alone, of whom none goes on. 4 < 5. 6: the last of three, of whom one does. 3: the best. 3.9: second of five, 3.5: second of six, of whom
+  // two and three do. 2: the best. 8: the last. 3.6: fourth of nine, of whom four do.
+  assert.deepEqual(kept(1), [false, true, false, true, true, true, true, false, true]);
+  // 3: the best of four. 2: the best of seven. Of nine two go on.
+  assert.deepEqual(kept(1 / 8), [false, false, false, true, false, false, true, false, false]);
+  assert.equal(goesOn(1, NaN, [1]), false);
 });
 
 test('within a fold trials are held against each other by where their losses are heading', () => {

@@ -5,36 +5,16 @@ import test from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
-import { configWith } from '../../engine/learners/declared/registry.ts';
 import type { LearnerJob, ThreadAtWork } from '../../engine/learners/learner.ts';
 import { otherLearners } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
-import { declaration, searchFields, type SearchSettings } from '../../engine/learners/search/declaration.ts';
 import { serveTrials } from '../../engine/learners/search/trial-partner.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import { threadPort } from '../../engine/protocol/port.node.ts';
 import type { RunResult } from '../../engine/protocol/runs.ts';
 import type { Trial } from '../../engine/protocol/search.ts';
-import { defaultsOf } from '../../engine/settings/values.ts';
 import { RunControl } from '../../engine/train/control.ts';
-import { partsJob } from '../support/parts-job.ts';
-
-const settings = { target: 'bought', task: 'classification' } as const;
-const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
-const usual = { ...defaultsOf(searchFields, { rows: 160, task: 'classification' } as never), of: 'linear' } as const;
-
-/** Searches the settings of a linear model. */
-async function search(
-  own: Partial<SearchSettings>,
-  job: Partial<LearnerJob> = {},
-): Promise<{ readonly trials: readonly Trial[]; readonly result: RunResult }> {
-  const trials = [...(job.trials ?? [])];
-  const config = configWith(declaration, common, { ...usual, ...own });
-  const onTrial = (trial: Trial): void => void trials.push(trial);
-  const training = await learnerNamed('search').open({ ...partsJob(config, 2, { onTrial }), ...job });
-  while (await training.advance(1_000)) continue;
-  return { trials, result: training.result() };
-}
+import { searchLinear } from '../support/search.ts';
 
 test('a search whose trials all fail ends when its time is over, and hours of a pause count for none of them', async () => {
   let [now, opened] = [0, 0];
@@ -77,7 +57,7 @@ test('a search whose trials all fail ends when its time is over, and hours of a 
     onFile: () => undefined,
   };
   await assert.rejects(
-    search(
+    searchLinear(
       { trials: 0, minutes: 0.5 },
       { control, surroundings, others: failing, events: { ...quiet, ...events, ...told } },
     ),
@@ -113,7 +93,7 @@ test('a fold of a trial hands over its model alone: no checkpoint, no scores tha
       }),
     };
     const backend = async () => createReferenceBackend();
-    const { trials } = await search(
+    const { trials } = await searchLinear(
       { of: learner, space: JSON.stringify(spaces[learner]), trials: 2 },
       { others: spied, backend },
     );
@@ -134,10 +114,10 @@ test('a fold of a trial hands over its model alone: no checkpoint, no scores tha
 test('a search of which nothing new is left ends with the same trial, wherever it was interrupted', async () => {
   const space = JSON.stringify({ penalty: { kind: 'choice', values: [1, 100] } });
   const own = { space, sampler: 'random', trials: 0, minutes: 100 } as const;
-  const whole = await search(own);
+  const whole = await searchLinear(own);
   assert.equal(whole.result.search?.ended, 'exhausted');
   const kept = whole.trials.slice(0, -5);
-  const rest = await search(own, { trials: kept });
+  const rest = await searchLinear(own, { trials: kept });
   assert.deepEqual(
     rest.trials.map(({ trial, settings }) => ({ trial, settings })),
     whole.trials.map(({ trial, settings }) => ({ trial, settings })),
@@ -157,18 +137,18 @@ test('trials that two partners train are those that one trains that looks back a
     serveTrials(threadPort(port2), { backend, surroundings: nodeSurroundings, others: otherLearners });
     return { port: threadPort(port1), end: () => port1.close() };
   };
-  const told = ({ trials, result }: Awaited<ReturnType<typeof search>>): object => ({
+  const told = ({ trials, result }: Awaited<ReturnType<typeof searchLinear>>): object => ({
     trials: trials.map(({ trial, settings, score, rungs, note }) => ({ trial, settings, score, rungs, note })),
     best: result.search?.best?.trial,
     metrics: result.metrics,
   });
-  const here = await search(own);
-  const there = await search(own, { trialThread });
+  const here = await searchLinear(own);
+  const there = await searchLinear(own, { trialThread });
   assert.equal(started, 2);
   assert.ok(here.result.search!.stopped > 1);
   assert.deepEqual(told(there), told(here));
   // The best one was known, its model was not: it is trained once more, here.
-  const rest = await search(own, { trialThread, trials: here.trials.slice(0, 10) });
+  const rest = await searchLinear(own, { trialThread, trials: here.trials.slice(0, 10) });
   assert.deepEqual(told(rest), told(here));
-  assert.notDeepEqual(told(await search({ ...own, parallel: 1 })), told(here));
+  assert.notDeepEqual(told(await searchLinear({ ...own, parallel: 1 })), told(here));
 });

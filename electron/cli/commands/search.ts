@@ -180,9 +180,13 @@ function told(output: Output, config: RunConfig): Told {
 }
 
 /** Trials are rows of the search, which is the run that has them. */
-const trialEvent = (run: number, { trial, settings, score, state, note, steps, seconds, training }: Trial): object => ({
+const trialEvent = (
+  run: number,
+  { trial, settings, score, state, note, after, steps, seconds, training }: Trial,
+): object => ({
   ...{ event: 'trial', trial, run, settings, score, stopped: state === 'stopped', state },
   ...(note === '' ? {} : { note }),
+  ...(after === undefined ? {} : { after }),
   ...{ steps, seconds, training_seconds: training },
 });
 

@@ -78,7 +78,7 @@ export class MemberAtWork {
   /** Of the fold at work. */
   #share = 0;
 
-  /** `onPoint` hears of the points of the fold at work. */
+  /** `onPoint` hears of the points of the fold at work; `from`: the folds that it had before, of a job without test rows. */
   constructor(
     number: number,
     candidate: Candidate,
@@ -86,6 +86,7 @@ export class MemberAtWork {
     rows: PartRows,
     test: RowsForMembers,
     onPoint?: (point: MetricPoint) => void,
+    from?: Pick<Member, 'models' | 'outOfFold' | 'parameters'>,
   ) {
     this.#onPoint = onPoint;
     this.#number = number;
@@ -97,6 +98,10 @@ export class MemberAtWork {
     const values = valuesPerRow(job.data.output);
     this.#outOfFold = new Float64Array(rows.targets.length * values).fill(NaN);
     this.#testSum = new Float64Array(job.data.counts.test * values);
+    if (from === undefined) return;
+    this.#models.push(...from.models);
+    this.#outOfFold.set(from.outOfFold);
+    this.#parameters = from.parameters;
   }
 
   /** The fold at work, from 1. */

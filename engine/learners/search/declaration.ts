@@ -68,7 +68,7 @@ export const searchFields = fieldsFor<TrainedOn>()({
   asha: {
     kind: 'switch',
     label: 'Stop early by rank',
-    help: 'stop trials early that are not among the better half so far (ASHA)',
+    help: 'stop trials early that are behind the others so far; those that turn out among the best go on later (ASHA)',
     default: false,
   },
   parallel: {

@@ -3,6 +3,7 @@
 import type { OutputSpec } from '../../model/spec.ts';
 import { isBetter } from '../../protocol/search.ts';
 import type { SearchStanding, SettingImportance, Trial, TrialSettings } from '../../protocol/search.ts';
+import { goesOn } from '../../search/asha.ts';
 import { importanceOf } from '../../search/importance.ts';
 import { optimism } from '../../search/optimism.ts';
 import type { Seen } from '../../search/sampler.ts';
@@ -15,7 +16,7 @@ import { metricOf } from './declaration.ts';
 const mostPairs = 10;
 
 /** As a sampler sees it. */
-export const seenOf = ({ settings, score, reached, rungs }: Trial): Seen => ({
+const seenOf = ({ settings, score, reached, rungs }: Trial): Seen => ({
   chosen: settings,
   score,
   reached,
@@ -30,8 +31,11 @@ export class Trials {
   readonly #folds: number;
   readonly #configOf: (settings: TrialSettings) => RunConfig;
   readonly all: Trial[] = [];
-  readonly seen: Seen[] = [];
-  readonly #bySettings = new Map<string, Trial>();
+  readonly #seen: Seen[] = [];
+  /** By settings: the trials that would come to the same, each further than the one before. */
+  readonly #bySettings = new Map<string, Trial[]>();
+  /** Trials that were stopped, and those that went on with them. */
+  readonly #wentOn = new Map<number, number>();
   readonly #rungs = new Map<number, { readonly trials: number[]; readonly losses: number[] }>();
   #best: Trial | null = null;
   /** After each trial, from none on: how many at the end had settings that had been tried before. */
@@ -54,13 +58,17 @@ export class Trials {
 
   add(trial: Trial): void {
     this.all.push(trial);
-    this.seen.push(seenOf(trial));
+    this.#seen.push(seenOf(trial));
     const key = JSON.stringify(trial.settings);
-    const like = this.#bySettings.get(key);
-    this.#repeats.push(like === undefined ? 0 : this.#repeats.at(-1)! + 1);
+    const like = this.#bySettings.get(key) ?? [];
+    const before = trial.after === undefined ? undefined : this.all[trial.after - 1];
+    const isNew = like.length === 0 || before !== undefined;
+    this.#repeats.push(isNew ? 0 : this.#repeats.at(-1)! + 1);
     const isCut = trial.state === 'completed' && trial.reached < 1;
-    if (trial.state !== 'failed' && !isCut && like === undefined) this.#bySettings.set(key, trial);
-    for (const [rung, loss] of trial.rungs) {
+    if (trial.state !== 'failed' && !isCut && isNew) this.#bySettings.set(key, [...like, trial]);
+    if (before !== undefined) this.#wentOn.set(before.trial, trial.trial);
+    // What it went on with has told of the others.
+    for (const [rung, loss] of trial.rungs.slice(before?.rungs.length ?? 0)) {
       const at = this.#rungs.get(rung) ?? { trials: [], losses: [] };
       this.#rungs.set(rung, at);
       at.trials.push(trial.trial);
@@ -74,9 +82,38 @@ export class Trials {
     return this.#best;
   }
 
+  /** Whether one of the first `known` trials was completed. */
+  anyCompleted(known: number): boolean {
+    return this.all.slice(0, known).some(({ state }) => state === 'completed');
+  }
+
   /** Of the first `known` trials: how many at their end, in a row, had settings that had been tried before. */
   repeats(known: number): number {
     return this.#repeats[known];
+  }
+
+  /** The first `known` trials as samplers see them: of one that went on, the last. */
+  seen(known: number): Seen[] {
+    const seen = this.#seen.slice(0, known);
+    return this.#wentOn.size === 0 ? seen : seen.filter((_, at) => !((this.#wentOn.get(at + 1) ?? Infinity) <= known));
+  }
+
+  /**
+   * Of the first `known` trials the one that goes on: at the highest rung, the best of those that were stopped there, if it is among the best of
+   * all that came there by now. `whole`: the best at the highest rung, whatever the others are. None of `taken`, which go on already.
+   */
+  toGoOn(known: number, taken: ReadonlySet<number>, whole: boolean): Trial | undefined {
+    const stopped = this.all.slice(0, known).filter(({ trial, state }) => state === 'stopped' && !taken.has(trial));
+    const lossOf = ({ rungs: passed }: Trial): number => passed.at(-1)?.[1] ?? NaN;
+    for (const rung of [...this.#rungs.keys()].sort((a, b) => b - a)) {
+      const here = stopped.filter((one) => one.rungs.at(-1)?.[0] === rung && Number.isFinite(lossOf(one)));
+      if (here.length === 0) continue;
+      const best = here.reduce((one, other) => (lossOf(other) < lossOf(one) ? other : one));
+      const others = [...this.atRung(rung, known)];
+      others.splice(others.indexOf(lossOf(best)), 1);
+      if (whole || goesOn(rung, lossOf(best), others)) return best;
+    }
+    return undefined;
   }
 
   /** Losses that the first `known` trials had at a rung. */
@@ -88,15 +125,14 @@ export class Trials {
 
   /** One of the first `known` trials with the same settings, which would come to the same. */
   like(settings: Trial['settings'], known: number): Trial | undefined {
-    const like = this.#bySettings.get(JSON.stringify(settings));
-    return like && like.trial <= known ? like : undefined;
+    return this.#bySettings.get(JSON.stringify(settings))?.findLast(({ trial }) => trial <= known);
   }
 
   /** Finds out which settings matter, where there are more trials than the last time. */
   findImportance(): void {
     if (this.#importance.of === this.all.length) return;
     const whole = this.all.filter(({ state, reached }) => state === 'completed' && reached >= 1);
-    const stopped = this.all.filter(({ state }) => state === 'stopped');
+    const stopped = this.#left();
     this.#importance = { of: this.all.length, found: this.#foundImportance(whole, stopped) };
   }
 
@@ -105,6 +141,8 @@ export class Trials {
     const stopped = this.all.filter(({ state }) => state === 'stopped');
     const best = this.#best;
     const steps = this.all.reduce((sum, trial) => sum + trial.steps, 0);
+    const left = this.#left();
+    const missing = left.length * mean(completed.map((trial) => this.#stepsOf(trial)));
     return {
       trials: this.all.length,
       completed: completed.length,
@@ -119,11 +157,21 @@ export class Trials {
       metric: metricOf(this.#output),
       luck: this.#luck(completed),
       steps,
-      fullSteps: steps + (stopped.length * meanSteps(completed) - stopped.reduce((sum, trial) => sum + trial.steps, 0)),
+      fullSteps: steps + missing - left.reduce((sum, trial) => sum + this.#stepsOf(trial), 0),
       overhead: median(this.all.filter((trial) => trial.steps > 0).map((trial) => trial.seconds - trial.training)),
       importance: this.#importance.found,
       folds: this.#folds,
     };
+  }
+
+  /** Those that were stopped and did not go on. */
+  #left(): readonly Trial[] {
+    return this.all.filter(({ trial, state }) => state === 'stopped' && !this.#wentOn.has(trial));
+  }
+
+  /** With those of what it went on with. */
+  #stepsOf({ steps, after }: Trial): number {
+    return steps + (after === undefined ? 0 : this.#stepsOf(this.all[after - 1]));
   }
 
   /** In the unit of the score. */
@@ -159,8 +207,8 @@ export class Trials {
   }
 }
 
-const meanSteps = (trials: readonly Trial[]): number =>
-  trials.length === 0 ? 0 : trials.reduce((sum, { steps }) => sum + steps, 0) / trials.length;
+const mean = (numbers: readonly number[]): number =>
+  numbers.length === 0 ? 0 : numbers.reduce((sum, one) => sum + one, 0) / numbers.length;
 
 function median(values: readonly number[]): number {
   if (values.length === 0) return 0;

@@ -33,6 +33,8 @@ import { TrialAtWork, type TrialTask } from './trial-work.ts';
 const importanceShare = 0.02;
 /** A model is handed over before the end where that takes this share of the time since the last at most. */
 const handOverShare = 0.02;
+/** Trials that were stopped after a fold or more, of which what they learned is kept. */
+const mostFolds = 20;
 /** Trials in a row that have nothing new to try. */
 const mostRepeats = 200;
 
@@ -54,6 +56,14 @@ export class SearchTraining implements Training {
   #atWork: TrialAtWork | null = null;
   /** The best trial that was completed, as a model. */
   #best: Member | null;
+  /** What those that were stopped learned in whole folds: they may go on. */
+  readonly #folds = new Map<number, Member>();
+  /** Trials that others went on with or are to. */
+  readonly #taken = new Set<number>();
+  /** Settings that were drawn. */
+  #drawn: number;
+  /** A trial was given that comes to its end whatever the others are, since time was short. */
+  #closed = false;
   #stopped = false;
   #importance = { took: 0, at: -Infinity };
   #handOver = { took: 0, at: -Infinity };
@@ -80,7 +90,11 @@ export class SearchTraining implements Training {
     this.#trials = new Trials(space.space, config.seed, data.output, rows.count, (settings) =>
       alone(this.#configOf(settings)),
     );
-    for (const trial of trials) this.#trials.add(trial);
+    for (const trial of trials) {
+      this.#trials.add(trial);
+      if (trial.after !== undefined) this.#taken.add(trial.after);
+    }
+    this.#drawn = trials.length - this.#taken.size;
     this.#best = before?.members[0] ?? null;
     this.#secondsBefore = trials.reduce((sum, { seconds }) => sum + seconds, 0) / parallel;
     this.#doneBy = DoneBy.of(job);
@@ -118,8 +132,30 @@ export class SearchTraining implements Training {
     return this.#doneBy !== null && this.#doneBy.left(end) < 0;
   }
 
-  /** Why there is no further trial behind those that have begun; null: there is one. `known`: trials that decide whether there is a further one. */
+  /** As `#endOf`; where nothing was completed yet and nothing is at work, one more comes to its end first. */
   #end(begun: number, known: number): SearchEnd | null {
+    const end = this.#endOf(begun, known);
+    const isOver = end === 'minutes' || end === 'exhausted';
+    return isOver && this.#lacksOne && (this.#crew?.size ?? 0) === 0 ? null : end;
+  }
+
+  /** Nothing was completed, and nothing is to be whatever the others are. */
+  get #lacksOne(): boolean {
+    return this.#job.config.search.asha && this.#trials.best === null && !this.#closed;
+  }
+
+  /** Whether the next trial comes to its end whatever the others are: nothing has yet, and it is the last one or half of the time is over. */
+  #closes(begun: number, known: number): boolean {
+    const { trials, minutes, asha } = this.#job.config.search;
+    if (!asha) return false;
+    if (trials > 0 && begun === trials - 1) return !this.#trials.anyCompleted(known);
+    const halfOver = minutes > 0 && this.#spent >= 30 * minutes;
+    const halfLeft = this.#doneBy !== null && this.#spent >= this.#doneBy.left(0) / 1000;
+    return this.#lacksOne && (halfOver || halfLeft || this.#endOf(begun, known) !== null);
+  }
+
+  /** Why there is no further trial behind those that have begun; null: there is one. `known`: trials that decide whether there is a further one. */
+  #endOf(begun: number, known: number): SearchEnd | null {
     const { trials, minutes } = this.#job.config.search;
     if (this.#stopped) return 'stopped';
     if (trials > 0 && begun >= trials) return 'trials';
@@ -189,25 +225,37 @@ export class SearchTraining implements Training {
   #next(trial: number): TrialTask | Trial {
     const { search, seed } = this.#job.config;
     const known = this.#knownTo(trial);
-    const seen = this.#trials.seen.slice(0, known);
-    const chosen = nextChosen(search.sampler, this.#space.space, seed, trial - 1, seen);
+    const closes = this.#closes(trial - 1, known);
+    this.#closed ||= closes;
+    const before = search.asha ? this.#trials.toGoOn(known, this.#taken, closes) : undefined;
+    if (before !== undefined) {
+      this.#taken.add(before.trial);
+      return this.#taskOf(trial, before.settings, !closes, before);
+    }
+    const chosen = nextChosen(search.sampler, this.#space.space, seed, this.#drawn++, this.#trials.seen(known));
     const like = this.#trials.like(chosen, known);
-    if (like === undefined) return this.#taskOf(trial, chosen, search.asha);
-    return { ...like, trial, rungs: [], steps: 0, seconds: 0, training: 0, note: `as trial ${like.trial}` };
+    if (like === undefined) return this.#taskOf(trial, chosen, search.asha && !closes);
+    const { after: _, ...same } = like;
+    return { ...same, trial, rungs: [], steps: 0, seconds: 0, training: 0, note: `as trial ${like.trial}` };
   }
 
   #configOf(chosen: TrialSettings): RunConfig {
     return configOfTrial(this.#job.config, { ...this.#space.fixed, ...chosen }, this.#trialData);
   }
 
-  /** `early`: it may be stopped early. */
-  #taskOf(trial: number, settings: TrialSettings, early: boolean): TrialTask {
+  /** `early`: it may be stopped early; `before`: what it goes on with. */
+  #taskOf(trial: number, settings: TrialSettings, early: boolean, before?: Trial): TrialTask {
     const config = this.#configOf(settings);
     const units = declarationOf(config).units(config);
     const all = early ? rungsOf(this.#rows.count, units) : [];
     const rungs = comparesLosses(this.#space) ? all : all.filter((rung) => rung >= 1);
     const known = this.#knownTo(trial);
-    return { trial, settings, config, units, rungs, before: rungs.map((rung) => this.#trials.atRung(rung, known)) };
+    const others = rungs.map((rung) => this.#trials.atRung(rung, known));
+    const task = { trial, settings, config, units, rungs, before: others };
+    if (before === undefined) return task;
+    const member = this.#folds.get(before.trial);
+    const folds = member && { member, losses: before.losses };
+    return { ...task, after: { trial: before.trial, rungs: before.rungs, ...(folds && { folds }) } };
   }
 
   #workOn(task: TrialTask): TrialAtWork {
@@ -216,12 +264,24 @@ export class SearchTraining implements Training {
 
   async #keep(trial: Trial, member: Member | null): Promise<void> {
     this.#tell(trial);
+    if (trial.after !== undefined) this.#folds.delete(trial.after);
+    if (trial.state === 'stopped' && member !== null) this.#keepFolds(trial.trial, member);
     if (member === null || this.#trials.best?.trial !== trial.trial) return;
     this.#best = member;
     const { metrics } = this.#scores(member);
     const at = { step: trial.trial, epoch: trial.trial, seconds: this.#spent };
     for (const [series, value] of Object.entries(metrics)) this.#course.point({ series, value, ...at });
     this.#handOverWhereQuick(member);
+  }
+
+  /** Those that are the least likely to go on are trained anew if they do. */
+  #keepFolds(trial: number, member: Member): void {
+    this.#folds.set(trial, member);
+    if (this.#folds.size <= mostFolds) return;
+    const rank = (at: number): number => this.#trials.all[at - 1].reached;
+    const loss = (at: number): number => this.#trials.all[at - 1].score ?? Infinity;
+    const [last] = [...this.#folds.keys()].sort((a, b) => rank(a) - rank(b) || loss(b) - loss(a));
+    this.#folds.delete(last);
   }
 
   #tell(trial: Trial): void {

@@ -17,7 +17,7 @@ import { TrialAtWork, type TrialTask } from './trial-work.ts';
 
 export interface TrialDone {
   readonly trial: Trial;
-  /** What it learned; null where it was not completed. */
+  /** What it learned: all of it, or of one that was stopped the folds that it had. */
   readonly member: Member | null;
   readonly said: readonly LogLine[];
 }

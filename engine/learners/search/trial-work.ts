@@ -26,6 +26,15 @@ export interface TrialTask {
   readonly rungs: readonly number[];
   /** By rungs: what those trials before it scored there that it is held against. */
   readonly before: readonly (readonly number[])[];
+  /** The trial, stopped early, that it goes on with. */
+  readonly after?: TrialBefore;
+}
+
+export interface TrialBefore {
+  readonly trial: number;
+  readonly rungs: Trial['rungs'];
+  /** Of the folds that it had, where they are still there. Absent: it is trained from the beginning, and comes to the same. */
+  readonly folds?: { readonly member: Member; readonly losses: readonly number[] };
 }
 
 export class TrialAtWork {
@@ -37,7 +46,7 @@ export class TrialAtWork {
   readonly #start: number;
   /** Mean losses of the folds that are done. */
   readonly #folds: number[] = [];
-  readonly #passed: [rung: number, loss: number][] = [];
+  readonly #passed: (readonly [rung: number, loss: number])[] = [];
   /** The least validation loss of the first fold so far, and what it was halfway to the next rung. */
   #least = Infinity;
   #halfway = Infinity;
@@ -60,7 +69,10 @@ export class TrialAtWork {
       rows,
       test,
       (point) => this.#watch(point),
+      task.after?.folds?.member,
     );
+    this.#passed.push(...(task.after?.rungs ?? []));
+    this.#folds.push(...(task.after?.folds?.losses ?? []));
   }
 
   /** Works for a moment; `last`: it comes to its end with what it has. True while there is more to do. */
@@ -86,10 +98,14 @@ export class TrialAtWork {
 
   /** How it ended. */
   result(): Trial {
-    const { trial, settings } = this.#task;
+    const { trial, settings, after } = this.#task;
     const { steps, seconds: training } = this.#member.trained;
     const seconds = this.#seconds() - this.#start;
-    const common = { trial, settings, steps, seconds, training, rungs: this.#passed };
+    const wentOn = after === undefined ? '' : `went on with trial ${after.trial}`;
+    const common = {
+      ...{ trial, settings, steps, seconds, training, rungs: this.#passed },
+      ...(after && { after: after.trial }),
+    };
     const nothing = { score: null, losses: [], note: this.#problem ?? '' };
     if (this.#problem !== null) return { ...common, ...nothing, state: 'failed', reached: 0 };
     if (this.#stoppedAt !== null) {
@@ -101,18 +117,18 @@ export class TrialAtWork {
         reached: rung / this.#rows.count,
         score: Number.isFinite(loss) ? shownLoss(this.#output, loss) : null,
         losses: this.#folds,
-        note: this.#whyStopped(rung, loss),
+        note: [this.#whyStopped(rung, loss), wentOn].filter(Boolean).join('; '),
       };
     }
     const losses = this.#rows.count > 1 ? this.#folds : this.#groupLosses();
     const score = shownLoss(this.#output, meanOf(Float64Array.from(losses)));
-    const note = this.#cutAt === null ? '' : 'its time was over before its last fold was done';
+    const note = this.#cutAt === null ? wentOn : 'its time was over before its last fold was done';
     return { ...common, state: 'completed', reached: this.#cutAt ?? 1, score, losses, note };
   }
 
-  /** What it learned; null where it was not completed. */
+  /** What it learned, all of it or the folds that it had; null: nothing whole, or nothing that counts. */
   member(): Member | null {
-    return this.#stoppedAt === null && this.#problem === null ? this.#member.result() : null;
+    return this.#problem === null ? this.#member.result() : null;
   }
 
   #whyStopped(rung: number, loss: number): string {
@@ -157,7 +173,7 @@ export class TrialAtWork {
 
   #pass(rung: number, loss: number): void {
     this.#passed.push([rung, loss]);
-    if (goesOn(loss, this.#othersAt(rung))) return;
+    if (goesOn(rung, loss, this.#othersAt(rung))) return;
     this.#stoppedAt = rung;
     this.#member.abandon();
   }
