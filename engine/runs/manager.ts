@@ -292,8 +292,13 @@ export function createRunManager(options: RunManagerOptions): RunManager {
   };
 
   /** Goes on with a run that had ended before its time, or with a queued one that nobody answers for. */
-  const resume = async (run: number, device?: RunConfig['device'], until?: number): Promise<RunRecord> => {
-    const adopted = await adoptOne(run, device, until);
+  const resume = async (
+    run: number,
+    device?: RunConfig['device'],
+    until?: number,
+    wish?: QueueWish,
+  ): Promise<RunRecord> => {
+    const adopted = wish ? null : await adoptOne(run, device, until);
     if (adopted) return adopted;
     const before = await store.run({ run });
     const state = nextState(run, before.state, 'requeue');
@@ -303,10 +308,14 @@ export function createRunManager(options: RunManagerOptions): RunManager {
     const timedConfig = timed(before.config, until, before.hasCheckpoint);
     const config = device ? onDevice(timedConfig, device) : timedConfig;
     checkDevice(config);
-    const queue = before.queue && unmarked(before.queue);
-    const patch = { state, config, owner, endedAt: null, result: null, error: null, request: null };
-    const record = await store.updateRun({ run, patch: { ...patch, queue }, when: [before.state] });
-    enqueue(record, null);
+    if (wish) refuseLate(config, wish.notBefore);
+    const { bytes, seconds } = before.queue ?? {};
+    const placed = wish && { position: run, ...(await placeFor(store, wish)), bytes, seconds };
+    const queue = placed ?? (before.queue && unmarked(before.queue));
+    const patch = { state, config, queue, endedAt: null, result: null, error: null, request: null };
+    const change = { ...patch, owner: wish ? nobody : owner };
+    const record = await store.updateRun({ run, patch: change, when: [before.state] });
+    if (!wish) enqueue(record, null);
     return record;
   };
 
@@ -330,12 +339,12 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       const more = units(config) - (family.start.epoch ?? 0);
       return begin(name?.trim() || `${parent.name} +${more}`, config, family);
     },
-    async resume({ run, device, until }) {
-      refuse();
+    async resume({ run, device, until, queue }) {
+      if (!queue?.only) refuse();
       if (entries.has(run)) nextState(run, entries.get(run)!.attempt.state, 'requeue');
       await store.recover();
       await refuseTwice(store, await store.run({ run }), (child) => entries.has(child));
-      return resume(run, device, until);
+      return resume(run, device, until, queue?.only ? queue : undefined);
     },
     async adopt() {
       const adopted = leaves ? [] : await store.adopt({ owner });

@@ -58,16 +58,14 @@ export const pauseQueue = (store: Pick<Store, 'setSetting'>, paused: boolean): P
 export async function readQueue(store: Store): Promise<QueueView> {
   const [waiting, paused] = await Promise.all([waitingRuns(store), isQueuePaused(store)]);
   const awaited = new Set(waiting.flatMap(({ queue }) => queue?.after ?? []));
-  const states = await Promise.all([...awaited].map((run) => stateOf(store, run)));
-  const open = new Set([...awaited].filter((_, at) => states[at] !== null && !finalStates.has(states[at])));
+  const goOn = await Promise.all([...awaited].map((run) => store.run({ run }).then(goesOn, () => false)));
+  const open = new Set([...awaited].filter((_, at) => goOn[at]));
   return { paused, places: new Map(waiting.map((run) => [run.id, placeOf(run)])), open };
 }
 
-/** null: there is no such run any more. */
-async function stateOf(store: Store, run: number): Promise<RunRecord['state'] | null> {
-  const found = await store.run({ run }).catch(() => null);
-  return found === null || found.deletedAt !== null ? null : found.state;
-}
+/** Whether a run has not ended: one that was cut short and goes on by itself has not. */
+const goesOn = ({ state, deletedAt, queue }: RunRecord): boolean =>
+  deletedAt === null && (!finalStates.has(state) || (state === 'interrupted' && queue?.taken === true));
 
 /** Of those that wait once the queue has been read, the runs that nothing holds back, in their order; folds begin as their cross-validation has it. */
 export async function mayBegin<Run extends { readonly run: number; readonly within: unknown }>(
@@ -231,8 +229,7 @@ export function refuseLate({ until }: Pick<RunConfig, 'until'>, notBefore: numbe
 }
 
 async function refuseEnded(store: Store, after: number): Promise<void> {
-  const { state, deletedAt } = await store.run({ run: after });
-  if (deletedAt === null && !finalStates.has(state)) return;
+  if (goesOn(await store.run({ run: after }))) return;
   throw new InputError(
     'input.queue',
     `Run ${after} has ended already: there is nothing to wait for.`,

@@ -70,6 +70,8 @@ export interface RunManager {
     readonly run: number;
     readonly device?: RunConfig['device'];
     readonly until?: number;
+    /** Only puts it into the queue, there (`only`). */
+    readonly queue?: QueueWish;
   }): Promise<RunRecord>;
   /** Takes over queued runs whose process is gone, in their order; returns their numbers. None once it has left the queue to others. */
   adopt(): Promise<readonly number[]>;

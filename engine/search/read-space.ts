@@ -61,9 +61,13 @@ function refused(what: string, hint = example): InputError {
   return new InputError('input.space', `The space of the search cannot be used: ${what}.`, hint);
 }
 
+/** JSON has no word for a number that is too large to be one here, as 1e999 is. */
+const written = (value: unknown): string =>
+  value === undefined ? 'left out' : typeof value === 'number' ? String(value) : JSON.stringify(value);
+
 function checkValue(name: string, field: Field, value: unknown): void {
   const expected = expectedInstead(field, value);
-  if (expected !== undefined) throw refused(`${name} cannot be ${JSON.stringify(value)}`, `It takes ${expected}.`);
+  if (expected !== undefined) throw refused(`${name} cannot be ${written(value)}`, `It takes ${expected}.`);
 }
 
 function dimensionOf(name: string, field: Field, given: Readonly<Record<string, unknown>>, before: Space): Dimension {
@@ -86,7 +90,7 @@ function dimensionOf(name: string, field: Field, given: Readonly<Record<string, 
   if (field.kind !== 'number') throw refused(`${name} is no number`, 'Give it as {"kind": "choice", "values": […]}.');
   if (kind === 'float' && field.whole) throw refused(`${name} is a whole number`, 'Give it as "integer".');
   if (typeof log !== 'boolean') throw refused(`log of ${name} is neither true nor false`);
-  for (const end of [low, high]) checkValue(name, field, end);
+  for (const [end, value] of Object.entries({ low, high })) checkValue(`${end} of ${name}`, field, value);
   const [from, to] = [low as number, high as number];
   if (from >= to) throw refused(`${name} goes from ${from} to ${to}`, 'Low has to be below high.');
   if (kind === 'integer' && !(Number.isInteger(from) && Number.isInteger(to)))
@@ -105,7 +109,7 @@ function conditionOf(name: string, when: unknown, before: Space): Readonly<Recor
       throw refused(`“when” of ${name} has no list of values`, conditionHint);
     for (const value of values as readonly unknown[])
       if (!mayTake(dimension, value))
-        throw refused(`${name} hangs on ${other} being ${JSON.stringify(value)}, which it never is`, conditionHint);
+        throw refused(`${name} hangs on ${other} being ${written(value)}, which it never is`, conditionHint);
   }
   return when as Readonly<Record<string, readonly Value[]>>;
 }

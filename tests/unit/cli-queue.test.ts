@@ -186,3 +186,22 @@ test('--at-once takes what Settings take', async (context) => {
     );
   }
 });
+
+test('a second command says that another process has the runs; one that was stopped is put back by train --resume --queue', async (context) => {
+  const home = temporaryHome(context);
+  await queueTwo(home, 1_000_000);
+  const queue = workOff(context, home);
+  await bothTrain(home, queue);
+  const second = await trainyard(home, 'queue', 'run', '--json');
+  assert.deepEqual(
+    [second.code, second.stderr],
+    [0, 'Another process has run 1, run 2: the app, or another `trainyard queue run`, trains what it has.\n'],
+  );
+  assert.equal((await lastEvent(home, 'stop', '1')).state, 'stopped');
+  assert.equal((await lastEvent(home, 'stop', '2')).state, 'stopped');
+  assert.equal((await queue.finished).code, 0);
+  const put = ['train', '--resume', '2', '--queue', '--start-at', '2099-01-01T07:00'];
+  assert.deepEqual(await lastEvent(home, ...put), { event: 'queued', run: 2, place: 1 });
+  const { state, hasCheckpoint } = await show(home, 2);
+  assert.deepEqual([state, hasCheckpoint], ['queued', true]);
+});

@@ -10,7 +10,15 @@ import { holdOf, inTurn, placeOf, positionAt, type Waiting } from '../../engine/
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createRunManager, type RunManager } from '../../engine/runs/manager.ts';
-import { changeQueue, isQueuePaused, moveInQueue, pauseQueue, queueCut, waitingRuns } from '../../engine/runs/queue.ts';
+import {
+  changeQueue,
+  isQueuePaused,
+  moveInQueue,
+  pauseQueue,
+  queueCut,
+  readQueue,
+  waitingRuns,
+} from '../../engine/runs/queue.ts';
 import { temporaryHome } from './fixtures/history.ts';
 import { createTableData, createTableHosts, slow, tableConfig, type TableData } from './fixtures/training.ts';
 
@@ -299,6 +307,47 @@ test('a full disk fails the run that found it, and those that wait go on waiting
   const { id: second } = await manager.start({ config: tableConfig(2) });
   assert.equal((await manager.finished({ run: first })).error?.code, 'store.full');
   assert.deepEqual([await isQueuePaused(store), await order(store)], [true, [second]]);
+});
+
+test('a disk so full that not even the queue can be paused fails no run by that', async (context) => {
+  const full = new InputError('store.full', 'The disk is full.', '');
+  const { store, data } = setUp(context);
+  const parts = { data, hosts: createTableHosts({ breathe: () => Promise.reject(full) }), owner: processOwner() };
+  const stuck: StoreService = { ...store, setSetting: () => Promise.reject(full) };
+  const manager = createRunManager({ ...parts, store: stuck, worksOffQueue: true });
+  const { id: first } = await manager.start({ config: tableConfig(2) });
+  const { id: second } = await manager.start({ config: tableConfig(2) });
+  for (const run of [first, second]) {
+    const { state, error } = await manager.finished({ run });
+    assert.deepEqual([state, error?.message], ['failed', 'The disk is full.']);
+  }
+});
+
+test('what waits for a run goes on waiting while that was cut short and goes on by itself, not where a person has to see to it', async (context) => {
+  const { store, manager, another } = setUp(context);
+  const [cut] = await queueOnly(manager, 1);
+  const { id: later } = await manager.start({ config: tableConfig(2), queue: { only: true, after: cut } });
+  await store.updateRun({ run: cut, patch: { queue: { position: cut, taken: true } } });
+  await lose(store, cut);
+  assert.deepEqual([...(await readQueue(store)).open], [cut]);
+  await manager.start({ config: tableConfig(2), queue: { only: true, after: cut } });
+  await store.updateRun({ run: cut, patch: { queue: { position: cut } } });
+  assert.deepEqual([...(await readQueue(store)).open], []);
+  const worker = another();
+  await worker.adopt();
+  assert.equal((await worker.finished({ run: later })).state, 'completed');
+});
+
+test('a run that has ended is put back into the queue, where a person wants it', async (context) => {
+  const { store, manager } = setUp(context);
+  const [first, second] = await queueOnly(manager, 2);
+  await manager.stop({ run: first });
+  await manager.finished({ run: first });
+  const put = await manager.resume({ run: first, queue: { only: true, priority: 'low', notBefore: 5 } });
+  assert.deepEqual([put.state, put.queue?.notBefore, manager.active()], ['queued', 5, []]);
+  assert.deepEqual(await order(store), [second, first]);
+  await assert.rejects(manager.resume({ run: first, queue: { only: true } }), { code: 'input.run_state' });
+  await assert.rejects(manager.resume({ run: second, queue: { only: true, after: 99 } }), { code: 'input.run_state' });
 });
 
 test('a thousand waiting runs are put in order by one question, and one is moved by one change', async (context) => {

@@ -175,6 +175,7 @@ test('what cannot be searched is refused in one line before anything is read', a
     [{ leafs: { kind: 'integer', low: 2, high: 8 } }, /“leafs” is no setting of it\. Settings: trees, learningRate/],
     [{ leaves: { kind: 'float', low: 2, high: 8 } }, /leaves is a whole number/],
     [{ leaves: { kind: 'integer', low: 1, high: 8 } }, /leaves cannot be 1\. It takes a whole number from 2/],
+    ['{"l2": {"kind": "float", "low": 0, "high": 1e999}}', /high of l2 cannot be Infinity\. It takes/],
     [{ learningRate: { kind: 'float', low: 0.5, high: 0.1 } }, /goes from 0\.5 to 0\.1/],
     [{ l2: { kind: 'float', low: 0, high: 1, log: true } }, /l2 is logarithmic from 0/],
     [{ objective: { kind: 'choice', values: ['auto', 'best'] } }, /objective cannot be "best"/],

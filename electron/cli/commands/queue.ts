@@ -25,6 +25,8 @@ import { managerOf, queueManagerOf } from '../run-manager.ts';
 import { headline } from './runs.ts';
 import { wayOn } from './train.ts';
 
+type Store = Awaited<CommandContext['services']['store']>;
+
 export const queue: Command = {
   ...about.queue,
   positionals: [0, 2],
@@ -182,6 +184,12 @@ function barOf(going: ReadonlyMap<number, number>): readonly [number, string] {
   return [sum / going.size, going.size === 1 ? `run ${[...going.keys()][0]}` : shares.join(', ')];
 }
 
+/** Runs of the queue that are not this command's and not nobody's: it has taken over those. */
+async function othersRuns(store: Store, own: ReadonlySet<number>): Promise<readonly number[]> {
+  const query = { states: ['running', 'paused', 'queued'], withoutFolds: true, fields: ['id', 'queue'] } as const;
+  return inTurn((await store.runs(query)).runs).flatMap(({ id }) => (own.has(id) ? [] : [id]));
+}
+
 /** Trains what waits, several at once where there is room, until nothing does that may begin. A signal stops it; what trained then stands first. */
 async function workOff(context: CommandContext): Promise<void> {
   const { options, output, services, interruption } = context;
@@ -216,6 +224,7 @@ async function workOff(context: CommandContext): Promise<void> {
     output.bar(...barOf(going));
   });
   const take = async (): Promise<void> => {
+    if (stopping) return;
     const { goOn, left } = await queueCut(store);
     if (goOn.length > 0) output.note(`Goes on with ${runsText(goOn)}: what worked the queue off was killed.`);
     for (const run of left)
@@ -237,11 +246,16 @@ async function workOff(context: CommandContext): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, checkMilliseconds));
     }
     const left = new Set(manager.active());
+    const elsewhere = await othersRuns(store, left);
     await leave();
     // Each end is told before the last line; what never began has none.
     if (!stopping) await Promise.all([...taken].flatMap(([run, told]) => (left.has(run) ? [] : [told])));
     output.clearBar();
     const waiting = (await waitingRuns(store)).length;
+    if (elsewhere.length > 0)
+      output.note(
+        `Another process has ${runsText(elsewhere)}: the app, or another \`trainyard queue run\`, trains what it has.`,
+      );
     if (waiting > 0 && (await isQueuePaused(store)))
       output.note('The queue is paused: `trainyard queue resume` lets it go on.');
     output.event({ event: 'finished', waiting });

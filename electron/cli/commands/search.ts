@@ -80,7 +80,7 @@ export const search: Command = {
     const asked = until === undefined ? own : { ...own, until };
     const name = textOption(options, 'name') ?? `${path.parse(info.source).name} search`;
     const queue = queueWish(options);
-    if (queue) return void (await putIntoQueue(context, { name, config: asked, queue }));
+    if (queue) return void (await putIntoQueue(context, (manager) => manager.start({ name, config: asked, queue })));
     const run = await follow(context, (manager) => manager.start({ name, config: asked }), told(context.output, asked));
     if (best !== undefined) await ensembleOf(context, run, best);
   },

@@ -62,13 +62,12 @@ export const train: Command = {
       await trainFile(context);
       return;
     }
-    if (queueWish(context.options)) {
-      throw new InputError('usage.option', '--queue and --resume do not go together.', 'Leave one of them out.');
-    }
     const run = runNumber(resume);
     const device = deviceOption(context.options);
     const until = untilOption(context.options);
-    await follow(context, (manager) => manager.resume({ run, device, until }));
+    const queue = queueWish(context.options);
+    if (queue) await putIntoQueue(context, (manager) => manager.resume({ run, device, until, queue }));
+    else await follow(context, (manager) => manager.resume({ run, device, until }));
   },
 };
 
@@ -81,18 +80,18 @@ export async function trainFile(context: CommandContext): Promise<number> {
   const config = until === undefined ? asked : { ...asked, until };
   const name = textOption(options, 'name') ?? path.parse(info.source).name;
   const from = parent && transferOption(parent, options);
-  if (queue) return putIntoQueue(context, { name, config, from, queue });
+  if (queue) return putIntoQueue(context, (manager) => manager.start({ name, config, from, queue }));
   return follow(context, (manager) => manager.start({ name, config, from }));
 }
 
 export async function putIntoQueue(
   { output, services, interruption }: CommandContext,
-  request: Parameters<RunManager['start']>[0],
+  put: (manager: RunManager) => Promise<RunRecord>,
 ): Promise<number> {
   const { manager, cancelPreparing } = await managerOf(services);
   const deafen = interruption.listen(cancelPreparing);
   try {
-    const { id } = await manager.start(request);
+    const { id } = await put(manager);
     const place = (await waitingRuns(await services.store)).findIndex((run) => run.id === id) + 1;
     output.event({ event: 'queued', run: id, place });
     output.line(`Run ${id} waits at place ${place}. \`trainyard queue run\` works the queue off; so does the app.`);
