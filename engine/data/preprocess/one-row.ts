@@ -6,6 +6,7 @@ import { InputError } from '../../protocol/errors.ts';
 import { ownValue } from '../../protocol/own.ts';
 import { missingWords } from '../schema/spelling.ts';
 import { truthOf } from '../schema/stored.ts';
+import { CutTexts } from './cut-texts.ts';
 import { RowEncoder } from './encode.ts';
 import { bareName, meantCategory } from './forms.ts';
 import { fewestRows, likeOthers, spreadOfValues } from './likeness.ts';
@@ -25,7 +26,7 @@ export interface EncodedRows {
   readonly x: Values;
   /** What could not be used of each row, in words. */
   readonly reasons: readonly (readonly string[])[];
-  /** What all of them together look like: columns that were exchanged. */
+  /** What all of them together look like: columns that were exchanged, texts that the model does not read to their end. */
   readonly warnings: readonly string[];
 }
 
@@ -41,10 +42,10 @@ export class RowReader {
   readonly #encoder: RowEncoder;
   /** Names without case and marks that stand for one column alone. */
   readonly #bare = new Map<string, number>();
-  readonly #form: Preprocessing['form'];
+  readonly #preprocessing: Preprocessing;
 
   constructor(preprocessing: Preprocessing) {
-    this.#form = preprocessing.form;
+    this.#preprocessing = preprocessing;
     this.#readers = preprocessing.features.map(readerOf);
     this.#encoder = new RowEncoder(preprocessing);
     preprocessing.features.forEach(({ column }, index) => {
@@ -69,7 +70,10 @@ export class RowReader {
     const x = makeValues(this.#encoder.element, rows.length * this.#encoder.width);
     const columns = raw.map((values) => ({ getItem: (row: number) => values[row] ?? null }) as RawCells);
     this.#encoder.encode(columns, rows.length, x);
-    return { rows: rows.length, x, reasons, warnings: [...this.#exchanged(raw), ...this.#placeless(raw)] };
+    const cut = new CutTexts(this.#preprocessing);
+    cut.watch(columns, rows.length, x, this.#encoder.width);
+    const cutTexts = cut.warnings.map(({ message }) => message);
+    return { rows: rows.length, x, reasons, warnings: [...this.#exchanged(raw), ...this.#placeless(raw), ...cutTexts] };
   }
 
   /** A row as it is read, column by column: what is not given or cannot be used is null, a category that is unknown its own word. */
@@ -161,7 +165,7 @@ export class RowReader {
   #code({ kind }: FeatureRecipe, value: number | string | null | undefined): number | string | null {
     const category = kind === 'one_hot' || kind === 'embedding';
     if (!category || typeof value === 'string') return value ?? null;
-    if (this.#form !== 'columns') return value ?? 0;
+    if (this.#preprocessing.form !== 'columns') return value ?? 0;
     if (value === null) return rawCodes.missing;
     return value === undefined ? rawCodes.unseen : value - 1 + rawCodes.first;
   }

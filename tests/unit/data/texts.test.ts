@@ -121,6 +121,14 @@ test('length and vocabulary are as set, and what is cut is said', async (context
   assert.deepEqual([length, vocabulary], [3, 20]);
   const told = data.warnings.find(({ code }) => code === 'cut_texts');
   assert.match(told?.message ?? '', /% of the training texts of review are longer than 3 tokens/);
+  // As of rows that are asked about one by one.
+  const reader = new RowReader(parsePreprocessing(data.preprocessing));
+  const rowWith = (review: string): object => ({ day: '2024-01-09', price: 12, review });
+  const { warnings } = reader.read(['a', 'A good one, bought again', 'bad'].map(rowWith) as never);
+  assert.deepEqual(warnings, [
+    'review: 1 of 3 texts is longer than the 3 tokens that the model reads; the rest of them is not read.',
+  ]);
+  assert.deepEqual(reader.read([rowWith('a')] as never).warnings, []);
 });
 
 test('rows as they are, a row by itself and another file give the same codes', async (context) => {
