@@ -3,7 +3,6 @@
 
 import { CancelledError, toWire, TrainyardError } from '../protocol/errors.ts';
 import { forPage } from '../protocol/shown-errors.ts';
-import type { JobStart } from '../protocol/hosts.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import { takesOver } from '../protocol/family.ts';
 import { isWaitedFor } from '../protocol/runs.ts';
@@ -24,8 +23,9 @@ import type { NewRun, RunPatch, StoreService } from '../protocol/store.ts';
 import { timeText } from '../protocol/words.ts';
 import { runRows } from '../learners/declared/prepared.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
-import { checkCheckpointOf } from '../learners/registry.ts';
+import { checkpointOf, startOf } from './beginnings.ts';
 import { Bill, type EnergyMeter } from './bill.ts';
+import { hostEnded, preferDeath, stoppedAtOnce, stoppedBefore, stoppedHard } from './endings.ts';
 import type { RunHost, RunHosts } from './hosts.ts';
 import { thinCheckpoints } from './checkpoints.ts';
 import { chooseDevice } from './choose-device.ts';
@@ -311,57 +311,14 @@ export class Attempt implements Work {
     return { ...config, threads: this.#threads };
   }
 
-  /** The last checkpoint, or where that is damaged the one before; undefined if there was none yet. */
-  async #checkpoint(): Promise<Uint8Array | undefined> {
-    let damage: TrainyardError | null = null;
-    for (const file of ['checkpoint.bin', 'checkpoint.previous.bin'] as const) {
-      try {
-        const data = await this.#options.store.readFile({ run: this.#run, file });
-        if (data === null) continue;
-        checkCheckpointOf(this.#options.record.config.learner, data);
-        if (damage) await this.#say('warning', `${damage.message} The run goes on from the checkpoint before it.`);
-        if (!(await this.#options.store.isChecked({ run: this.#run, file }))) await this.#say('warning', uncheckable);
-        return data;
-      } catch (error) {
-        const known = error instanceof TrainyardError ? error : null;
-        if (known === null || !['run.damaged_file', 'run.checkpoint', 'data.safetensors'].includes(known.code))
-          throw error;
-        damage ??= known;
-      }
-    }
-    if (damage === null) return undefined;
-    throw new TrainyardError(
-      damagedCheckpoint,
-      `${damage.message} There is no other checkpoint to go on from.`,
-      'Train again with the settings of the run; what it has recorded stays.',
-    );
-  }
-
-  /** What it begins with of another run. */
-  async #start(): Promise<JobStart | undefined> {
-    const { parent, relation, start } = this.#options.record;
-    if (parent === null || relation === null || !takesOver(relation)) return undefined;
-    const file = await this.#options.store.readFile({ run: this.#run, file: 'start.bin' });
-    if (file !== null) return { ...start, parent, relation, file };
-    throw new TrainyardError(
-      'run.no_start',
-      `What this run took over from run ${parent} is gone from its folder.`,
-      `Continue run ${parent} once more.`,
-    );
-  }
-
   async #trainOn(running: RunHost, prepared: PreparedData, config: RunConfig): Promise<RunResult> {
-    const { store } = this.#options;
-    const checkpoint = await this.#checkpoint();
+    const { store, record } = this.#options;
+    const checkpoint = await checkpointOf(store, record, (message) => this.#say('warning', message));
     if (checkpoint) await this.#members.read();
-    const start = checkpoint ? undefined : await this.#start();
+    const start = checkpoint ? undefined : await startOf(store, record);
     const gaveUp = new Promise<never>((_resolve, reject) => (this.#giveUp = reject));
     const died = running.exited.then((reason): never => {
-      throw new TrainyardError(
-        'run.host_ended',
-        `The process that trained this run is gone: ${reason}.`,
-        'Resume the run: it goes on from its last checkpoint. If memory ran short, choose a smaller batch or model.',
-      );
+      throw hostEnded(reason);
     });
     for (const promise of [gaveUp, died]) promise.catch(() => undefined);
 
@@ -503,37 +460,3 @@ export function dataOf({ counts, givenSplits = [], leftOut = [] }: PreparedData)
 
 /** Milliseconds of waiting that are worth a line. */
 const worthSaying = 1_000;
-
-/** Of the error of a run whose checkpoints are all damaged: it cannot be resumed. */
-export const damagedCheckpoint = 'run.damaged_checkpoint';
-
-const uncheckable =
-  'The checkpoint was written before checksums were kept, or its checksums are gone: it could not be checked.';
-
-const stoppedBefore = (): CancelledError => new CancelledError('The run was stopped before it began to train.');
-
-function stoppedHard(milliseconds: number): TrainyardError {
-  return new TrainyardError(
-    'run.stopped_hard',
-    `The run did not stop within ${milliseconds / 1000} seconds; its process was ended.`,
-    'Resume the run to go on from its last checkpoint.',
-  );
-}
-
-function stoppedAtOnce(): TrainyardError {
-  return new TrainyardError(
-    'run.stopped_at_once',
-    'The run was stopped at once, before its last evaluation.',
-    'Its best weights so far are kept.',
-  );
-}
-
-/** How long to wait for the news that a host is dead after its connection closed. */
-const deathMilliseconds = 1_000;
-
-/** A connection closes together with its process, and the process's own ending says more. */
-async function preferDeath(error: unknown, died: Promise<never>): Promise<never> {
-  const disconnected = error instanceof TrainyardError && error.code === 'internal.disconnected';
-  if (disconnected) await Promise.race([died, new Promise((resolve) => setTimeout(resolve, deathMilliseconds))]);
-  throw error;
-}

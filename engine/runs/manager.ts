@@ -9,18 +9,18 @@ import { nobody, type QueueWish } from '../protocol/queue.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, RunConfig, RunRecord, RunRequest } from '../protocol/runs.ts';
 import type { Trial } from '../protocol/search.ts';
-import { namedDevices, onDevice } from '../protocol/several-devices.ts';
+import { onDevice } from '../protocol/several-devices.ts';
 import type { Family } from '../protocol/store.ts';
-import { clockText } from '../protocol/words.ts';
 import { learnerNamed } from '../learners/registry.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { runRows } from '../learners/declared/prepared.ts';
-import { checkLearner, declarationOf } from '../learners/declared/registry.ts';
+import { declarationOf } from '../learners/declared/registry.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import { onRowsOf } from '../protocol/division.ts';
 import { foldConfig, isCrossValidation } from '../protocol/folds.ts';
 import { startEnergyMeter } from '../system/energy.ts';
 import { Attempt, dataOf } from './attempt.ts';
+import { checkDeadline, checkDevice, seenBefore, timed } from './begin-checks.ts';
 import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
 import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
 import { needsOf } from './needs.ts';
@@ -44,65 +44,6 @@ async function untilPaused(entries: readonly Entry[]): Promise<void> {
 
 const defaultStopMilliseconds = 60_000;
 const defaultAnswerMilliseconds = 10_000;
-
-/** Throws InputError `input.device` if the learner does not train on the device asked for, `run.learner` if there is none here. */
-function checkDevice(config: RunConfig): void {
-  checkLearner(config);
-  const { devices, modelTitle, layers } = declarationOf(config);
-  if (config.devices !== undefined) {
-    namedDevices(config.devices);
-    if (layers === undefined) {
-      throw new InputError(
-        'input.devices',
-        `${modelTitle(config)} is trained on one device: batches to share are those of networks.`,
-        'Leave --devices out, or train a network.',
-      );
-    }
-  }
-  if (config.device === 'auto' || devices.includes(config.device)) return;
-  const [names, asked] = [devices.map(deviceWord).join(' or '), deviceWord(config.device)];
-  throw new InputError(
-    'input.device',
-    `${modelTitle(config)}: it trains on the ${names}, not on the ${asked}.`,
-    'Leave the device to be chosen by itself.',
-  );
-}
-
-/** Throws InputError `input.deadline` for what cannot be done by a time, and for one that has passed. */
-function checkDeadline(config: RunConfig): void {
-  if (config.until === undefined) return;
-  if (isCrossValidation(config)) {
-    throw new InputError(
-      'input.deadline',
-      'A cross-validation cannot be planned to be done by a time.',
-      'Leave out the time, or the folds.',
-    );
-  }
-  if (config.until <= Date.now()) {
-    throw new InputError('input.deadline', `${clockText(config.until)} has passed already.`, 'Name a time to come.');
-  }
-}
-
-/** A run that goes on or begins anew, to be done by another time; one that has passed before it began does not hold it back. */
-function timed(config: RunConfig, until: number | undefined, begun: boolean): RunConfig {
-  if (until !== undefined) {
-    const asked = { ...config, until };
-    checkDeadline(asked);
-    return asked;
-  }
-  return begun || (config.until ?? Infinity) > Date.now() ? config : { ...config, until: undefined };
-}
-
-const deviceWord = (device: RunConfig['device']): string => (device === 'reference' ? device : device.toUpperCase());
-
-/** Of a cross-validation: weights that learned from the rows of a fold would be tested on them. */
-function seenBefore(): InputError {
-  return new InputError(
-    'input.folds',
-    'A cross-validation begins with no weights of another run: they may have learned from the rows that test it.',
-    'Leave out the folds, or the weights.',
-  );
-}
 
 export function createRunManager(options: RunManagerOptions): RunManager {
   const { data, hosts, owner, meter = () => startEnergyMeter() } = options;

@@ -9,7 +9,7 @@ import type { MetricPoint, RunProgress, RunRecord, RunResult } from '../../../en
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import type { RunManager } from '../../../engine/runs/manager.ts';
 import { waitingRuns } from '../../../engine/runs/queue.ts';
-import { damagedCheckpoint } from '../../../engine/runs/attempt.ts';
+import { damagedCheckpoint } from '../../../engine/runs/beginnings.ts';
 import { refuseTraining } from '../../../engine/history/measuring.ts';
 import { askedRun, deviceOption } from '../asked-run.ts';
 import { about } from '../about.ts';
