@@ -246,7 +246,8 @@ async function workOff(context: CommandContext): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, checkMilliseconds));
     }
     const left = new Set(manager.active());
-    const elsewhere = await othersRuns(store, left);
+    // One that is stopped may be nobody's already.
+    const elsewhere = stopping ? [] : await othersRuns(store, new Set([...taken.keys(), ...left]));
     await leave();
     // Each end is told before the last line; what never began has none.
     if (!stopping) await Promise.all([...taken].flatMap(([run, told]) => (left.has(run) ? [] : [told])));

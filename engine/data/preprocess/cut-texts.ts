@@ -2,7 +2,6 @@
 // looked at again.
 
 import type { DataWarning } from '../../protocol/data.ts';
-import { show } from '../schema/typing.ts';
 import type { Preprocessing, TextRecipe } from './recipe.ts';
 import { tokenizerFor } from './texts.ts';
 import type { RawCells, TextCells, Values } from './values.ts';
@@ -44,9 +43,10 @@ export class CutTexts {
   get warnings(): readonly DataWarning[] {
     return this.#texts.flatMap(({ recipe: { column, length, keepsEnd }, cut }): readonly DataWarning[] => {
       if (cut === 0) return [];
-      const many = `${show(cut)} of ${show(this.#rows)} texts ${cut === 1 ? 'is' : 'are'} longer`;
+      const [some, all, most] = [cut, this.#rows, length].map((count) => count.toLocaleString('en'));
+      const many = `${some} of ${all} texts ${cut === 1 ? 'is' : 'are'} longer`;
       const what = keepsEnd ? 'the beginning' : 'the rest';
-      const message = `${column}: ${many} than the ${show(length)} tokens that the model reads; ${what} of them is not read.`;
+      const message = `${column}: ${many} than the ${most} tokens that the model reads; ${what} of them is not read.`;
       return [{ code: 'cut_texts', message, columns: [column] }];
     });
   }
