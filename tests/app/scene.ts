@@ -91,7 +91,14 @@ export async function processIds({ electron }: App, kind: string): Promise<reado
  */
 export async function trainingHalted(app: App, halted: boolean): Promise<void> {
   if (process.platform === 'win32') return;
-  for (const pid of await processIds(app, 'training')) process.kill(pid, halted ? 'SIGSTOP' : 'SIGCONT');
+  for (const pid of await processIds(app, 'training')) {
+    try {
+      process.kill(pid, halted ? 'SIGSTOP' : 'SIGCONT');
+    } catch (error) {
+      // One that has ended needs no signal.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
 }
 
 /** Kills the process of this kind, and waits until the app has taken note of its end. */
