@@ -103,15 +103,19 @@ export class Trials {
    * all that came there by now. `whole`: the best at the highest rung, whatever the others are. None of `taken`, which go on already.
    */
   toGoOn(known: number, taken: ReadonlySet<number>, whole: boolean): Trial | undefined {
-    const stopped = this.all.slice(0, known).filter(({ trial, state }) => state === 'stopped' && !taken.has(trial));
-    const lossOf = ({ rungs: passed }: Trial): number => passed.at(-1)?.[1] ?? NaN;
+    const waits = (trial: number, rung: number): boolean => {
+      const { state, rungs } = this.all[trial - 1];
+      return state === 'stopped' && rungs.at(-1)![0] === rung && !taken.has(trial);
+    };
     for (const rung of [...this.#rungs.keys()].sort((a, b) => b - a)) {
-      const here = stopped.filter((one) => one.rungs.at(-1)?.[0] === rung && Number.isFinite(lossOf(one)));
-      if (here.length === 0) continue;
-      const best = here.reduce((one, other) => (lossOf(other) < lossOf(one) ? other : one));
-      const others = [...this.atRung(rung, known)];
-      others.splice(others.indexOf(lossOf(best)), 1);
-      if (whole || goesOn(rung, lossOf(best), others)) return best;
+      const losses = this.atRung(rung, known);
+      const { trials } = this.#rungs.get(rung)!;
+      let best = -1;
+      losses.forEach((loss, at) => {
+        if (Number.isFinite(loss) && !(loss >= losses[best]) && waits(trials[at], rung)) best = at;
+      });
+      if (best < 0) continue;
+      if (whole || goesOn(rung, losses[best], losses.toSpliced(best, 1))) return this.all[trials[best] - 1];
     }
     return undefined;
   }
@@ -119,8 +123,7 @@ export class Trials {
   /** Losses that the first `known` trials had at a rung. */
   atRung(rung: number, known: number): readonly number[] {
     const { trials, losses } = this.#rungs.get(rung) ?? { trials: [], losses: [] };
-    const later = trials.findIndex((trial) => trial > known);
-    return losses.slice(0, later < 0 ? losses.length : later);
+    return losses.slice(0, trials.findLastIndex((trial) => trial <= known) + 1);
   }
 
   /** One of the first `known` trials with the same settings, which would come to the same. */
