@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Trial } from '../../engine/protocol/search.ts';
 import {
+  atEdge,
   bestSoFar,
   mostLines,
   mostPoints,
@@ -55,6 +56,15 @@ test('one that its time cut short is the best only while none was whole, however
   assert.deepEqual(
     viewOf([cut, trial(3, 4), trial(4, 3)]).ranked.map((one) => one.trial),
     [4, 3, 2],
+  );
+});
+
+test('one stopped on the way that looks better than any came to be is drawn at the edge, not below the axis', () => {
+  const { span } = viewOf([trial(1, 2), trial(2, 3), trial(3, 0.1, 'stopped')]);
+  assert.ok(span[0] > 0.1);
+  assert.deepEqual(
+    [0.1, 2, 99].map((score) => atEdge(span, score)),
+    [span[0], 2, span[1]],
   );
 });
 

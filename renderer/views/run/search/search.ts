@@ -44,6 +44,10 @@ export function thinned<T>(items: readonly T[], most: number): readonly T[] {
   return items.filter((_, at) => at % every === 0);
 }
 
+/** Where a score is drawn: beyond the span at its edge, as those are on the way that look better than any came to be. */
+export const atEdge = ([low, high]: readonly [low: number, high: number], score: number): number =>
+  Math.min(high, Math.max(low, score));
+
 /** From the best score to one that nine of ten stay below: what is worse stands at the edge. `scores`: the best one first. */
 function scoreSpan(scores: readonly number[]): readonly [low: number, high: number] {
   if (scores.length === 0) return [0, 1];
