@@ -17,21 +17,26 @@ export type Factors = Readonly<Record<WorkKind | 'launch', number>>;
 
 /**
  * Times as long as the roofline says, before anything is fitted: shapes that are no cubes, edges of images, passes over what the
- * contracts count once. Round numbers, by a look at one processor with AVX-512: where it counts, they are fitted.
+ * contracts count once. Round numbers, by a look at two processors with AVX-512 (Zen 4 and 5): where it counts, they are fitted.
  */
 export const usualFactors: Factors = {
   product: 1.1,
   convolution: 1.1,
   depthwise: 1.1,
-  normalisation: 4,
+  normalisation: 2,
   pooling: 1.5,
-  elementwise: 1.5,
+  elementwise: 1,
   update: 1.3,
   launch: 1,
 };
 
 /** Of devices whose kernels nobody has timed call by call: how many times as long these take beyond the usual factors. */
-const unknown: Readonly<Partial<Record<WorkKind, number>>> = { depthwise: 6.4, pooling: 2.7 };
+const unknown: Readonly<Partial<Record<WorkKind, number>>> = {
+  depthwise: 6.4,
+  pooling: 2.7,
+  normalisation: 2,
+  elementwise: 1.5,
+};
 
 /** Value at `at` between samples, linear in the logarithms of both; beyond them that of the nearest. */
 export function valueAt(samples: readonly Sample[], at: number): number {

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { sumOf } from '../../engine/hardware/costs/costs.ts';
+import { sumOf, type WorkKind } from '../../engine/hardware/costs/costs.ts';
 import { costsOfModel } from '../../engine/hardware/costs/from-model.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import {
@@ -161,16 +161,18 @@ test('between samples rates are interpolated, beyond them the nearest counts', (
   assert.ok(Math.abs(valueAt(lab.products, 32) - Math.sqrt(8 * 20)) < 1e-9);
 });
 
-test('depthwise calls and pools take longer than a copy on a GPU, whose kernels nobody has timed call by call', () => {
+test('most kinds of work take longer than a copy on a GPU, whose kernels nobody has timed call by call', () => {
   const call = { layer: '0', phase: 'forward', flops: 1e6, bytes: 2 ** 26 } as const;
-  const times = (kind: 'depthwise' | 'pooling', device: LabDevice) => {
-    const copy =
-      deviceByLab(device).seconds({ ...call, kernel: 'add', kind: 'elementwise' }) / usualFactors.elementwise;
+  const times = (kind: WorkKind, device: LabDevice) => {
+    const copy = deviceByLab(device).seconds({ ...call, kernel: 'add', kind: 'update' }) / usualFactors.update;
     return deviceByLab(device).seconds({ ...call, kernel: kind, kind }) / copy;
   };
   const gpu = { ...lab, kind: 'gpu' } as const;
-  assert.ok(Math.abs(times('depthwise', gpu) - 7.04) < 1e-6 && Math.abs(times('pooling', gpu) - 4.05) < 1e-6);
-  assert.ok(Math.abs(times('depthwise', lab) - usualFactors.depthwise) < 1e-6);
+  const wanted = { depthwise: 7.04, pooling: 4.05, normalisation: 4, elementwise: 1.5 } as const;
+  for (const [kind, asLong] of Object.entries(wanted) as [keyof typeof wanted, number][]) {
+    assert.ok(Math.abs(times(kind, gpu) - asLong) < 1e-6, kind);
+    assert.ok(Math.abs(times(kind, lab) - usualFactors[kind]) < 1e-6, kind);
+  }
 });
 
 test('factors that made the times are found again, and those of work that was not timed stay as usual', () => {
