@@ -12,11 +12,10 @@ import type {
   Progress,
 } from '../../engine/protocol/data.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
-import { parseRunJson } from '../../engine/protocol/model-file.ts';
 import type { PredictorService } from '../../engine/protocol/hosts.ts';
 import type { FilePrediction, PredictionSummary } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
-import { modelFileWarnings, readModelFiles } from '../../engine/runs/model-files.ts';
+import { fileRecipe, modelFileWarnings, readModelFiles } from '../../engine/runs/model-files.ts';
 import type { Processes } from './processes.ts';
 import { saveThroughDialog, type Dialogs } from './saving.ts';
 
@@ -71,9 +70,10 @@ export class FilePredictions {
     const [file, ...more] = paths;
     const { store, data } = this.#parts;
     const { name } = await store.run({ run });
-    const { model, weights, preprocessing: text } = await readModelFiles(store, run);
+    const files = await readModelFiles(store, run);
+    const { model, weights } = files;
     const warnings = await modelFileWarnings(store, run);
-    const preprocessing = parseRunJson(text, run, 'preprocessing.json');
+    const preprocessing = fileRecipe(files, run);
     const match = request.match ?? {};
     throwIfCancelled(signal);
     const prepared = await data.transform({ job, path: file, more, preprocessing, match, report: true, keep: true });

@@ -15,7 +15,7 @@ import { parseRunJson } from '../protocol/model-file.ts';
 import type { RunConfig, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { divisionOf } from '../protocol/division.ts';
-import { modelFileWarnings, readModelFiles, standingFolds } from './model-files.ts';
+import { fileRecipe, modelFileWarnings, readModelFiles, standingFolds } from './model-files.ts';
 import { prepareWholeInFolds } from './whole-rows.ts';
 
 /** A split of the run's dataset, those of its training rows that its folds did not learn from, or the rows of another file. */
@@ -49,17 +49,20 @@ export async function prepareEvaluation(
 ): Promise<PreparedEvaluation> {
   const { run, source } = asked;
   const record = await store.run({ run });
-  const { model, weights, preprocessing } = await readModelFiles(store, run);
+  const files = await readModelFiles(store, run);
+  const { model, weights } = files;
   const baseline = await store.readFile({ run, file: 'baseline.safetensors' }).catch(() => null);
   const warnings = await modelFileWarnings(store, run);
-  const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
+  const kept = parseRunJson(files.preprocessing, run, 'preprocessing.json') as object;
   const split = 'split' in source ? source.split : 'test';
   const outOfFold = split === 'out of fold';
   if ('split' in source && isCrossValidation(record.config)) throw onlyOutOfFold(run);
   const division = await divisionOf(store, record);
   const parts = outOfFold ? partsOf(record, division) : undefined;
   const wanted = outOfFold ? (['train'] as const) : [split, ...splits];
-  const prepared = await prepareRows(data, { ...record, config: division }, kept, { ...asked, splits: wanted, parts });
+  const prepared = await ('path' in source
+    ? data.transform({ ...source, job: asked.job, preprocessing: fileRecipe(files, run, 'columns') })
+    : prepareRows(data, { ...record, config: division }, { job: asked.job, splits: wanted, parts }));
   const classCounts = 'split' in source ? prepared.classCounts : await trainingClasses(store, record);
   return {
     request: { run, model, weights, preprocessing: kept, baseline, classCounts, data: prepared, split },
@@ -94,7 +97,7 @@ export async function prepareColumns(
   }
   const config = await divisionOf(store, record);
   const parts = outOfFold ? partsOf(record, config) : undefined;
-  return prepareRows(data, { ...record, config }, kept, { job, source: { split }, parts });
+  return prepareRows(data, { ...record, config }, { job, parts });
 }
 
 /** Of a split of a cross-validation: each fold has others. */
@@ -109,23 +112,8 @@ export const onlyOutOfFold = (run: number): InputError =>
 async function prepareRows(
   data: Parts['data'],
   { id, config, datasetName }: RunRecord,
-  preprocessing: object,
-  {
-    job,
-    source,
-    splits,
-    parts,
-  }: {
-    readonly job: string;
-    readonly source: EvaluationSource;
-    readonly splits?: readonly SplitName[];
-    readonly parts?: number;
-  },
+  { job, splits, parts }: { readonly job: string; readonly splits?: readonly SplitName[]; readonly parts?: number },
 ): Promise<PreparedData> {
-  if ('path' in source) {
-    const asTheyAre = 'kind' in preprocessing ? preprocessing : { ...preprocessing, form: 'columns' };
-    return data.transform({ job, path: source.path, preprocessing: asTheyAre, force: source.force });
-  }
   const { dataset } = config;
   const options = { ...rowsAsTheyAre(config), splits, parts };
   return unlessDatasetGone({ id, config, datasetName }, data.prepare({ job, dataset, options }));

@@ -9,7 +9,7 @@ import { parseRunJson } from '../protocol/model-file.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { countOpening, prepareColumns } from './evaluate.ts';
 import { readTrained } from '../learners/predict.ts';
-import { modelFileWarnings, readModelFiles } from './model-files.ts';
+import { fileRecipe, modelFileWarnings, readModelFiles } from './model-files.ts';
 
 /**
  * A look at the test split is counted as those of an evaluation are. The caller releases `request.data`. Throws InputError
@@ -45,10 +45,11 @@ export async function prepareTable(
 ): Promise<{ readonly request: TableRequest; readonly warnings: readonly DataWarning[] }> {
   const { job, run, split, path, force } = asked;
   const { store, data } = parts;
-  const { model, weights, preprocessing } = await readModelFiles(store, run);
-  const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
+  const files = await readModelFiles(store, run);
+  const { model, weights } = files;
+  const kept = parseRunJson(files.preprocessing, run, 'preprocessing.json') as object;
   if ('kind' in kept) throw ofPictures(run);
-  const asTheyAre = { ...kept, form: 'columns' };
+  const asTheyAre = fileRecipe(files, run, 'columns');
   const file = await data.transform({ job, path, preprocessing: asTheyAre, force, match: {}, keep: true });
   try {
     const own = readTrained(model, weights, run).trees ? null : await prepareColumns(parts, asked);

@@ -2,6 +2,7 @@
 // those of its folds whenever they are asked for: it predicts as the mean of their models.
 
 import { ensembleOfFolds, type FoldFiles } from '../learners/auto/of-folds.ts';
+import { asColumns, withReadings } from '../learners/text-readings.ts';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
 import { isCrossValidation } from '../protocol/folds.ts';
 import type { DataWarning } from '../protocol/data.ts';
@@ -109,6 +110,17 @@ export async function readModelFilesOf(
     );
   }
   return { ...files, weights: (await readWeightsOf(store, run, checkpoint)) ?? files.weights };
+}
+
+/** The preprocessing of a run as the rows of a file are read by it for its model, in the form it learned from or as columns as they are. */
+export function fileRecipe(
+  { model, preprocessing }: Pick<ModelFiles, 'model' | 'preprocessing'>,
+  run: number,
+  form: 'its own' | 'columns' = 'its own',
+): object {
+  const file = parseRunJson(model, run, 'model.json') as object;
+  const kept = parseRunJson(preprocessing, run, 'preprocessing.json') as object;
+  return form === 'columns' ? asColumns(file, kept) : withReadings(file, kept);
 }
 
 /** What has to be said to whoever uses them. */

@@ -13,6 +13,7 @@ import {
 import { lazyBackend, type LazyBackend } from '../learners/lazy-backend.ts';
 import type { Resident, Trained } from '../learners/learner.ts';
 import { predictionsOf, readTrained } from '../learners/predict.ts';
+import { withReadings } from '../learners/text-readings.ts';
 import type { OutputSpec } from '../model/spec.ts';
 import type { CellValue, PreparedData } from '../protocol/data.ts';
 import { InputError } from '../protocol/errors.ts';
@@ -50,7 +51,8 @@ export class ServedModel {
         'Show it files: on its page, or with `trainyard predict`.',
       );
     }
-    const preprocessing = parsePreprocessing(parseRunJson(source.preprocessing, source.run, 'preprocessing.json'));
+    const kept = parseRunJson(source.preprocessing, source.run, 'preprocessing.json') as object;
+    const preprocessing = parsePreprocessing(withReadings(trained.file, kept));
     const backend = lazyBackend(openBackend);
     try {
       const resident = await residentOf(trained, dataOf(preprocessing), backend);

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { after } from 'node:test';
-import { lastEvent, temporaryHome, trainyard } from '../support/cli.ts';
+import { withReadings } from '../../engine/learners/text-readings.ts';
+import { lastEvent, startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
 
 const home = temporaryHome({ after } as never);
 
@@ -82,4 +83,61 @@ test('each fold has words of its own, and their mean predicts', async () => {
   assert.equal((await trainyard(home, 'evaluate', String(run))).code, 0);
   const predicted = await lastEvent(home, 'predict', String(run), table);
   assert.equal((predicted.metrics as Record<string, number>).accuracy, 1);
+});
+
+test('an ensemble says, too, which texts of a file or of rows its members do not read to their end', async (t) => {
+  const long = path.join(home, 'long.csv');
+  fs.writeFileSync(long, `stars,review,liked\n1,${'lovely fresh tea '.repeat(30)},yes\n2,stale soup,no\n`);
+  const told = async (command: string, run: number): Promise<readonly string[]> => {
+    const { warnings } = await lastEvent(home, command, String(run), long);
+    return (warnings as readonly { code: string; message: string }[])
+      .filter(({ code }) => code === 'cut_texts')
+      .map(({ message }) => message);
+  };
+  const train = async (...flags: string[]): Promise<number> =>
+    (await lastEvent(home, 'train', table, '--target', 'liked', '--text', 'review', ...flags)).run as number;
+  const bag = ['--model', 'text-bag', '--epochs', '2'];
+  const wanted =
+    /^review: 1 of 2 texts is longer than the \d+( to \d+)? tokens that the model reads; the rest of them is not read\.$/;
+  const [whole, folds, best] = [
+    await train(...bag),
+    await train(...bag, '--folds', '2'),
+    await train('--model', 'auto', '--minutes', '0.05'),
+  ];
+  for (const run of [whole, folds]) {
+    for (const command of ['predict', 'evaluate']) {
+      const messages = await told(command, run);
+      assert.equal(messages.length, 1, `${command} of run ${run}`);
+      assert.match(messages[0], wanted);
+    }
+  }
+  assert.equal((await told('predict', best)).length, 1);
+  const running = startTrainyard(home, ['serve', String(folds), '--json']);
+  t.after(() => running.child.kill('SIGKILL'));
+  const { address, token } = (await running.event('serving')) as Record<'address' | 'token', string>;
+  const rows = [
+    { stars: 1, review: 'lovely fresh tea '.repeat(30) },
+    { stars: 2, review: 'stale soup' },
+  ];
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const answer = await fetch(`${address}/predict`, { method: 'POST', headers, body: JSON.stringify({ rows }) });
+  const { warnings } = (await answer.json()) as { readonly warnings: readonly string[] };
+  assert.match(warnings.join(), wanted);
+});
+
+test('a text counts as cut only for models that read it', () => {
+  const text = { kind: 'text', column: 'said', missing: [], characters: 9, tokenizer: {}, vocabulary: 3, length: 2 };
+  const recipe = { features: [{ kind: 'boolean', column: 'b' }, text], form: 'columns' };
+  const input = { kind: 'table', texts: [{ name: 'said', vocabulary: 4, length: 2 }] };
+  const network = (type: string): object => ({ input, model: { layers: [{ type }] } });
+  const readings = (...models: readonly object[]): unknown => {
+    const told = withReadings(
+      { recipe, members: [{ models }] },
+      { ...recipe, features: [{ ...text, tokenizer: null }] },
+    );
+    return (told as { features: { readings: unknown }[] }).features[0].readings;
+  };
+  const own = { tokenizer: {}, characters: 9, length: 2 };
+  assert.deepEqual(readings(network('dense'), { input: { kind: 'columns', columns: [] } }), []);
+  assert.deepEqual(readings(network('dense'), network('token_embedding'), { input }), [own]);
 });

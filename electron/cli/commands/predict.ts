@@ -4,7 +4,6 @@ import { createReadStream } from 'node:fs';
 import path from 'node:path';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import type { FileMatching, PreparedData } from '../../../engine/protocol/data.ts';
-import { parseRunJson } from '../../../engine/protocol/model-file.ts';
 import { lazyBackend } from '../../../engine/learners/lazy-backend.ts';
 import type { Trained } from '../../../engine/learners/learner.ts';
 import {
@@ -15,7 +14,7 @@ import {
 } from '../../../engine/learners/predict.ts';
 import { residentBudget } from '../../hosts/surroundings.ts';
 import { openCpu } from '../../hosts/trusted-cpu.ts';
-import { modelFileWarnings, readModelFilesOf } from '../../../engine/runs/model-files.ts';
+import { fileRecipe, modelFileWarnings, readModelFilesOf } from '../../../engine/runs/model-files.ts';
 import { about } from '../about.ts';
 import {
   choiceOption,
@@ -92,7 +91,7 @@ export const predict: Command = {
     await store.run({ run });
     const files = await readModelFilesOf(store, run, checkpointChoice(options));
     const trained = readTrained(files.model, files.weights, run);
-    const preprocessing = parseRunJson(files.preprocessing, run, 'preprocessing.json');
+    const preprocessing = fileRecipe(files, run);
     const force = options.force === true;
     const match = matchingOf(options);
     const prepared = await withProgress(services.data, context, (job) =>

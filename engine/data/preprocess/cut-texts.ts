@@ -1,16 +1,17 @@
-// Texts of a file of which a model does not read all, counted while rows are made of them: only where every place of a row is taken is a text
-// looked at again.
+// Texts of a file of which a model does not read all, counted while rows are made of them. Of rows of tokens only those are looked at again in which
+// every place is taken; of columns as they are each text, by the tokenizers of the models that read it: one that is cut for one of them is cut.
 
 import type { DataWarning } from '../../protocol/data.ts';
-import type { Preprocessing, TextRecipe } from './recipe.ts';
+import type { Preprocessing, TextReading, TextRecipe } from './recipe.ts';
 import { tokenizerFor } from './texts.ts';
 import type { RawCells, TextCells, Values } from './values.ts';
 
 interface Counted {
   readonly recipe: TextRecipe;
-  /** Which of the features it is, and where its codes end, counted from the end of a row. */
+  readonly readings: readonly TextReading[];
+  /** Which of the features it is, and where its codes end, counted from the end of a row; null: rows hold texts as they are. */
   readonly index: number;
-  readonly behind: number;
+  readonly behind: number | null;
   cut: number;
 }
 
@@ -21,12 +22,13 @@ export class CutTexts {
   constructor({ features, form, language }: Preprocessing) {
     let behind = 0;
     const texts = features.flatMap((recipe, index) => (recipe.kind === 'text' ? [{ recipe, index, cut: 0 }] : []));
-    const counted = texts.toReversed().map((text) => {
-      const place = { ...text, behind };
-      behind += text.recipe.length;
+    const counted = texts.toReversed().map((text): Counted => {
+      const { readings = form === 'columns' ? [] : [text.recipe], length } = text.recipe;
+      const place = { ...text, readings, behind: form === 'columns' ? null : behind };
+      behind += length;
       return place;
     });
-    this.#texts = form === 'columns' || language ? [] : counted.reverse();
+    this.#texts = language ? [] : counted.reverse().filter(({ readings }) => readings.length > 0);
   }
 
   /** `columns` in the order of the features, and what was made of them: x [rows, width]. */
@@ -34,25 +36,32 @@ export class CutTexts {
     this.#rows += rows;
     for (const text of this.#texts) {
       const cells = columns[text.index] as TextCells;
+      const full = (row: number): boolean => text.behind === null || x[(row + 1) * width - text.behind - 1] !== 0;
       for (let row = 0; row < rows; row++) {
-        if (x[(row + 1) * width - text.behind - 1] !== 0 && isCut(text.recipe, cells.getItem(row) ?? '')) text.cut++;
+        const cell = full(row) ? (cells.getItem(row) ?? '') : '';
+        if (text.readings.some((reading) => isCut(reading, cell))) text.cut++;
       }
     }
   }
 
   get warnings(): readonly DataWarning[] {
-    return this.#texts.flatMap(({ recipe: { column, length, keepsEnd }, cut }): readonly DataWarning[] => {
+    return this.#texts.flatMap(({ recipe: { column }, readings, cut }): readonly DataWarning[] => {
       if (cut === 0) return [];
-      const [some, all, most] = [cut, this.#rows, length].map((count) => count.toLocaleString('en'));
+      const lengths = readings.map(({ length }) => length);
+      const ends = [...new Set([Math.min(...lengths), Math.max(...lengths)])];
+      const [some, all] = [cut, this.#rows].map(shown);
       const many = `${some} of ${all} texts ${cut === 1 ? 'is' : 'are'} longer`;
-      const what = keepsEnd ? 'the beginning' : 'the rest';
-      const message = `${column}: ${many} than the ${most} tokens that the model reads; ${what} of them is not read.`;
+      const what = readings.some(({ keepsEnd }) => keepsEnd) ? 'the beginning' : 'the rest';
+      const message = `${column}: ${many} than the ${ends.map(shown).join(' to ')} tokens that the model reads; ${what} of them is not read.`;
       return [{ code: 'cut_texts', message, columns: [column] }];
     });
   }
 }
 
+const shown = (count: number): string => count.toLocaleString('en');
+
 /** A text beyond `characters` has been cut there already. */
-const isCut = (recipe: TextRecipe, text: string): boolean =>
-  text.length > recipe.characters ||
-  tokenizerFor(recipe).encode(text, { most: recipe.length + 1 }).length > recipe.length;
+const isCut = (reading: TextReading, text: string): boolean =>
+  text !== '' &&
+  (text.length > reading.characters ||
+    tokenizerFor(reading).encode(text, { most: reading.length + 1 }).length > reading.length);

@@ -17,6 +17,15 @@ const source = {
   missingShare: z.number().min(0).max(1).optional(),
 };
 
+/** How a model cuts a text: see the feature `text`. */
+const reading = {
+  /** Read at most: of the training texts none is longer, or the rest of it was not read either. */
+  characters: z.number().int().positive(),
+  length: z.number().int().positive(),
+  /** Of a longer text the end is read, not the beginning. */
+  keepsEnd: z.boolean().optional(),
+};
+
 /** How the column's numbers are written in texts, other than plainly. */
 const numbers = z
   .object({
@@ -66,19 +75,17 @@ const featureRecipe = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('text'),
     ...source,
-    /** Read at most: of the training texts none is longer, or the rest of it was not read either. */
-    characters: z.number().int().positive(),
+    ...reading,
     /** As `tokenizerOf` of engine/text reads it; absent: rows hold texts as they are, and who reads them makes the tokens. */
     tokenizer: z.unknown().optional(),
     /** Ids are below it. */
     vocabulary: z.number().int().positive(),
-    length: z.number().int().positive(),
-    /** Of a longer text the end is read, not the beginning. */
-    keepsEnd: z.boolean().optional(),
     /** A token as it is written in a text, which has no place of its own where the model comes from; here it takes one. */
     placeless: z.string().min(1).optional(),
     /** No word stands for a missing text, "NULL" and "?" are texts like any other: a model of others knows no missing ones. */
     exact: z.boolean().optional(),
+    /** How each of the models that read it cuts it; no run keeps it, engine/learners/text-readings.ts tells. Absent: as is said above. */
+    readings: z.array(z.object({ ...reading, tokenizer: z.unknown() })).optional(),
   }),
 ]);
 
@@ -191,6 +198,9 @@ function areNumbers(feature: FeatureRecipe): readonly boolean[] {
 }
 
 export type TextRecipe = Extract<FeatureRecipe, { readonly kind: 'text' }>;
+
+/** How a model cuts a text. */
+export type TextReading = Pick<TextRecipe, 'characters' | 'length' | 'keepsEnd' | 'tokenizer'>;
 
 export const textFeatures = ({ features }: Preprocessing): readonly TextRecipe[] =>
   features.flatMap((feature) => (feature.kind === 'text' ? [feature] : []));
