@@ -103,6 +103,17 @@ interface Disk {
   readonly script: string;
 }
 
+/** What the script itself calls, without the folder of the system's programs: an installed Trainyard has its command there. */
+function toolsIn(folder: string): string {
+  const tools = path.join(folder, 'tools');
+  fs.mkdirSync(tools);
+  for (const name of ['sh', 'dirname', 'readlink']) {
+    const program = ['/usr/bin', '/bin'].map((place) => path.join(place, name)).find((file) => fs.existsSync(file))!;
+    fs.symlinkSync(program, path.join(tools, name));
+  }
+  return tools;
+}
+
 /** An installation whose command says where it lies and what it was given. */
 function installed(context: TestContext, variables: Record<string, string> = {}): Disk {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard link '));
@@ -115,7 +126,7 @@ function installed(context: TestContext, variables: Record<string, string> = {})
   fs.chmodSync(script, 0o755);
   const home = path.join(folder, 'home');
   const own = path.join(home, '.local', 'bin');
-  const PATH = `${path.join(folder, 'empty')}:${own}:/usr/bin:/bin`;
+  const PATH = `${path.join(folder, 'empty')}:${own}:${toolsIn(folder)}`;
   return { surroundings: { ...linux, program, home, variables: { PATH, ...variables } }, own, script };
 }
 
@@ -136,7 +147,7 @@ test(
     assert.equal((await links.unlinkCommand()).state, 'absent');
     assert.ok(!fs.existsSync(file));
     assert.equal((await links.unlinkCommand()).state, 'absent');
-    const outside = createCommandLink({ ...disk.surroundings, variables: { PATH: '/usr/bin' } });
+    const outside = createCommandLink({ ...disk.surroundings, variables: { PATH: path.join(disk.surroundings.home, 'other') } });
     assert.match((await outside.linkCommand()).note, /not in the PATH.*export PATH="[^"]*\.local\/bin:\$PATH"/);
   },
 );
