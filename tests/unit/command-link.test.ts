@@ -147,7 +147,10 @@ test(
     assert.equal((await links.unlinkCommand()).state, 'absent');
     assert.ok(!fs.existsSync(file));
     assert.equal((await links.unlinkCommand()).state, 'absent');
-    const outside = createCommandLink({ ...disk.surroundings, variables: { PATH: path.join(disk.surroundings.home, 'other') } });
+    const outside = createCommandLink({
+      ...disk.surroundings,
+      variables: { PATH: path.join(disk.surroundings.home, 'other') },
+    });
     assert.match((await outside.linkCommand()).note, /not in the PATH.*export PATH="[^"]*\.local\/bin:\$PATH"/);
   },
 );
