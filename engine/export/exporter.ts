@@ -17,7 +17,7 @@ import { exportTensorboard } from './logs/tensorboard.ts';
 import type { OpenedRun } from './opened.ts';
 import { readBack } from './reading/read-back.ts';
 import { exportOnnx } from './onnx/model.ts';
-import { cannotExport, noTexts } from './refusal.ts';
+import { cannotExport, noTexts, onnxReadsTextsOf } from './refusal.ts';
 import { predictsTokens, readsTexts } from '../model/spec.ts';
 import { exportSafetensors } from './safetensors.ts';
 import { tokenFilesOf } from './texts/tokens.ts';
@@ -73,15 +73,15 @@ function trainedAgain({ run, data }: Request, { readShard }: ExporterParts): Par
 }
 
 /** Throws `run.export` for a model that reads texts and has no words in that format. */
-function refuseTexts({ file: { input, learner } }: OpenedRun, format: ExportFormat): void {
+function refuseTexts({ file }: OpenedRun, format: ExportFormat): void {
+  const { input, learner } = file;
   if (predictsTokens(input) && format === 'pytorch-ddp') {
     throw cannotExport(
       'A language model cannot leave in this format.',
       'Export it as ONNX or as a project of PyTorch for one machine; here it writes: trainyard generate.',
     );
   }
-  if (!readsTexts(input) || learner === 'network' || (learner === 'linear' && format === 'onnx')) return;
-  throw noTexts(learner === 'linear' ? 'A linear model' : 'An ensemble');
+  if (!onnxReadsTextsOf(file) || (learner === 'linear' && readsTexts(input) && format !== 'onnx')) throw noTexts(file);
 }
 
 export function createExporter(parts: ExporterParts): ExporterService {

@@ -1,5 +1,8 @@
 // What cannot be exported.
 
+import { crossedMember } from '../learners/auto/file.ts';
+import { readsTexts } from '../model/spec.ts';
+import type { ModelFile } from '../protocol/model-file.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 
 /** The format has no words for this model. */
@@ -7,9 +10,23 @@ export function cannotExport(message: string, hint: string): TrainyardError {
   return new TrainyardError('run.export', message, hint);
 }
 
-/** The model reads texts in a way that these formats have no words for: `noun` says which. */
-export const noTexts = (noun: string): TrainyardError =>
-  cannotExport(
-    `${noun} that reads texts cannot leave in this format: a network that answers rows of texts can, and a linear model as ONNX.`,
-    'Export it as JSON, or ask it here: trainyard serve, trainyard predict.',
+const askHere = 'ask it here: trainyard serve, trainyard predict.';
+
+/** A model whose texts ONNX has words for, or that reads none: members of an ensemble take them in several forms. */
+export const onnxReadsTextsOf = ({ input, learner }: Pick<ModelFile, 'input' | 'learner'>): boolean =>
+  !readsTexts(input) || learner === 'network' || learner === 'linear';
+
+/** The model reads texts in a way that these formats have no words for. */
+export function noTexts(file: ModelFile): TrainyardError {
+  if (crossedMember(file)) {
+    return cannotExport(
+      'The folds of a cross-validation that reads texts cut them into tokens each in its own way: one file has no place for all of them.',
+      `Export one of its folds, a run of its own, or ${askHere}`,
+    );
+  }
+  const linear = file.learner === 'linear';
+  return cannotExport(
+    `${linear ? 'A linear model' : 'An ensemble'} that reads texts cannot leave in this format: a network that answers rows of texts can, and a linear model as ONNX.`,
+    `${linear ? 'Export it as ONNX or JSON' : 'Train one of those and export that, export this one as JSON'}, or ${askHere}`,
   );
+}

@@ -9,6 +9,7 @@ import { exportAnswers, exportNext, type AnswerNames } from './answers.ts';
 import { OnnxBuilder } from './builder.ts';
 import { Features } from './features.ts';
 import { ruleOf } from './learners.ts';
+import { noTexts, onnxReadsTextsOf } from '../refusal.ts';
 import { refuseTooLarge } from './size.ts';
 import { encodeModel, opset, type OnnxValue } from './proto.ts';
 
@@ -39,6 +40,7 @@ function learnerText(file: ModelFile): string {
 /** @throws TrainyardError `run.export` where ONNX has no words for it or it is too large, `input.preprocessing`, `model.weights`. */
 export function exportOnnx({ name, file, weights, preprocessing }: Exportable): OnnxExport {
   refuseTooLarge(file);
+  if (!onnxReadsTextsOf(file)) throw noTexts(file);
   const onnx = new OnnxBuilder();
   const features = Features.open(onnx, preprocessing);
   const { raw, width } = ruleOf(file)(onnx, file, weights, features);

@@ -1,7 +1,6 @@
 // The columns of a file as learners take them that want them as they are (engine/data/preprocess/features.ts): numbers and times as such,
 // true and false as 1 and 0, NaN where there is nothing, categories by their codes (`rawCodes`). N rows; every input is [N,1].
 
-import { noTexts } from '../refusal.ts';
 import { missingWords } from '../../data/schema/spelling.ts';
 import { rawCodes } from '../../model/spec.ts';
 import type { FeatureRecipe, Preprocessing } from '../../data/preprocess/recipe.ts';
@@ -31,7 +30,7 @@ function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe, read: FeatureRecip
     case 'embedding':
       return onnx.cast(rawCode(onnx, feature, 'categories' in read ? read : feature), 'double');
     case 'text':
-      throw noTexts('An ensemble');
+      throw new RangeError('ensembles that read texts are refused');
     default:
       return feature satisfies never;
   }
