@@ -32,6 +32,8 @@ export interface Trial {
   readonly note: string;
   /** The trial, stopped early, that it went on with. */
   readonly after?: number;
+  /** What that one learned was gone: it was trained from the beginning. */
+  readonly anew?: true;
 }
 
 /**

@@ -85,6 +85,32 @@ test('samplers see a trial that went on once, as far as it came by then', () => 
 
 const penalty = JSON.stringify({ penalty: { kind: 'float', low: 1e-4, high: 1e4, log: true } });
 
+test('what the steps would have been without stopping early counts each setting once, whatever was trained again or taken over', () => {
+  const rungs = [
+    [1 / 8, 3],
+    [1, 2.9],
+  ] as const;
+  const completed = { state: 'completed', score: 2, reached: 1 } as const;
+  const stopped = [
+    trialOf(1, rungs.slice(0, 1), { steps: 5 }),
+    trialOf(2, rungs, { steps: 40 }),
+    trialOf(3, rungs, { steps: 40 }),
+    // Taken over, as there was nothing new to try.
+    trialOf(4, [], { steps: 0, settings: { l2: 1 } }),
+  ];
+  const wentOn = (trial: number, after: number, more: Partial<Trial>): Trial =>
+    trialOf(trial, rungs, { ...completed, after, settings: { l2: after }, ...more });
+  const trials = trialsOf([
+    ...stopped,
+    wentOn(5, 2, { steps: 160 }),
+    // As after a kill, which takes along what was learned in folds.
+    wentOn(6, 3, { steps: 200, anew: true }),
+    trialOf(7, [], { ...completed, steps: 0, settings: { l2: 3 } }),
+  ]);
+  const { steps, fullSteps } = trials.standing();
+  assert.deepEqual([steps, fullSteps], [445, 600]);
+});
+
 test('however few trials there are, one comes to its end, and settings are those of a search that stops none', async () => {
   const whole = await searchLinear({ space: penalty, trials: 12, sampler: 'random' });
   for (const parallel of [1, 2]) {
@@ -128,5 +154,6 @@ test('the same search comes of it wherever it was interrupted, though what was l
     const rest = await searchLinear(own, { trials: whole.trials.slice(0, kept) });
     assert.deepEqual(told(rest.trials), told(whole.trials), `${kept} trials kept`);
     assert.deepEqual(rest.result.metrics, whole.result.metrics);
+    assert.equal(rest.result.search?.fullSteps, whole.result.search?.fullSteps);
   }
 });

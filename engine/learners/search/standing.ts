@@ -144,8 +144,6 @@ export class Trials {
     const stopped = this.all.filter(({ state }) => state === 'stopped');
     const best = this.#best;
     const steps = this.all.reduce((sum, trial) => sum + trial.steps, 0);
-    const left = this.#left();
-    const missing = left.length * mean(completed.map((trial) => this.#stepsOf(trial)));
     return {
       trials: this.all.length,
       completed: completed.length,
@@ -160,7 +158,7 @@ export class Trials {
       metric: metricOf(this.#output),
       luck: this.#luck(completed),
       steps,
-      fullSteps: steps + missing - left.reduce((sum, trial) => sum + this.#stepsOf(trial), 0),
+      fullSteps: this.#fullSteps(),
       overhead: median(this.all.filter((trial) => trial.steps > 0).map((trial) => trial.seconds - trial.training)),
       importance: this.#importance.found,
       folds: this.#folds,
@@ -172,9 +170,19 @@ export class Trials {
     return this.all.filter(({ trial, state }) => state === 'stopped' && !this.#wentOn.has(trial));
   }
 
-  /** With those of what it went on with. */
-  #stepsOf({ steps, after }: Trial): number {
-    return steps + (after === undefined ? 0 : this.#stepsOf(this.all[after - 1]));
+  /** Each setting that was tried once: where its trial was stopped, the steps of one that was completed. */
+  #fullSteps(): number {
+    // What was taken over from a trial with the same settings took no steps.
+    const own = ({ steps }: Trial): boolean => steps > 0;
+    const whole = this.all.filter(({ state }) => state !== 'stopped').filter(own);
+    const ofCompleted = mean(whole.filter(({ state }) => state === 'completed').map((trial) => this.#stepsOf(trial)));
+    const left = this.#left().filter(own).length;
+    return whole.reduce((sum, trial) => sum + this.#stepsOf(trial), left * ofCompleted);
+  }
+
+  /** With those of what it went on with, each once. */
+  #stepsOf({ steps, after, anew }: Trial): number {
+    return steps + (after === undefined || anew ? 0 : this.#stepsOf(this.all[after - 1]));
   }
 
   /** In the unit of the score. */

@@ -235,7 +235,7 @@ export class SearchTraining implements Training {
     const chosen = nextChosen(search.sampler, this.#space.space, seed, this.#drawn++, this.#trials.seen(known));
     const like = this.#trials.like(chosen, known);
     if (like === undefined) return this.#taskOf(trial, chosen, search.asha && !closes);
-    const { after: _, ...same } = like;
+    const { after: _, anew: __, ...same } = like;
     return { ...same, trial, rungs: [], steps: 0, seconds: 0, training: 0, note: `as trial ${like.trial}` };
   }
 

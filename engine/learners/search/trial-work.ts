@@ -104,7 +104,7 @@ export class TrialAtWork {
     const wentOn = after === undefined ? '' : `went on with trial ${after.trial}`;
     const common = {
       ...{ trial, settings, steps, seconds, training, rungs: this.#passed },
-      ...(after && { after: after.trial }),
+      ...(after && { after: after.trial, ...(after.folds === undefined && { anew: true as const }) }),
     };
     const nothing = { score: null, losses: [], note: this.#problem ?? '' };
     if (this.#problem !== null) return { ...common, ...nothing, state: 'failed', reached: 0 };
