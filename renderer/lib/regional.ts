@@ -27,10 +27,10 @@ export function numberWriting(tag: string): NumberWriting {
   return known === null ? englishNumbers : numbersOf(known);
 }
 
-/** Dates of a region. Those of the United States are written as everywhere in this app. */
+/** Dates of a region; English that is of none has day, month, year and 24 hours. */
 export function dateWriting(tag: string): DateWriting {
   const known = knownTag(tag);
-  if (known === null || known === 'en' || known === 'en-US') return englishDates;
+  if (known === null || known === 'en') return englishDates;
   return known.startsWith('en-') ? englishLike(known, clockOf(known)) : numericDates(known, clockOf(known));
 }
 

@@ -42,7 +42,7 @@ const seen = (text: string): string =>
 
 /** By region: −1234567.891, a small number, one of powers, a date, its day, times. */
 const written: Readonly<Record<string, readonly string[]>> = {
-  'en-US': ['−1,234,567.89', '0.00123', '1.23e−5', '3 Jan 2026', '3 Jan', '21:05', '21:05:09', '00:05'],
+  'en-US': ['−1,234,567.89', '0.00123', '1.23e−5', 'Jan 3, 2026', 'Jan 3', '9:05 pm', '9:05:09 pm', '12:05 am'],
   'de-DE': ['−1.234.567,89', '0,00123', '1,23e−5', '03.01.2026', '03.01.', '21:05', '21:05:09', '00:05'],
   'fr-FR': ['−1 234 567,89', '0,00123', '1,23e−5', '03/01/2026', '03/01', '21:05', '21:05:09', '00:05'],
   'en-IN': ['−12,34,567.89', '0.00123', '1.23e−5', '3 Jan 2026', '3 Jan', '9:05 pm', '9:05:09 pm', '12:05 am'],
@@ -70,7 +70,8 @@ test('a system that names no region, or one that nobody knows, writes as English
   for (const tag of [
     'C',
     'POSIX',
-    'en_US.UTF-8',
+    'C.UTF-8',
+    'en',
     'en-US@posix',
     'en-US-u-va-posix',
     'nonsense',
@@ -242,10 +243,11 @@ test('10,000 rows of figures make no formatter each', () => {
   assert.ok(made <= 15, `${made} formatters`);
 });
 
-test('the regional format: the system’s own, on Linux by its variables', () => {
+test('the regional format: the system’s own, on Linux by its variables, LC_ALL’s before all', () => {
   const both = (tag: string): object => ({ numbers: tag, dates: tag });
   assert.deepEqual(regionalFormat('darwin', { LANG: 'fr_FR.UTF-8' }, 'de-DE'), both('de-DE'));
-  assert.deepEqual(regionalFormat('win32', { LC_ALL: 'C' }, 'de-DE'), both('de-DE'));
+  assert.deepEqual(regionalFormat('win32', { LC_ALL: '', LANG: 'C' }, 'de-DE'), both('de-DE'));
+  assert.deepEqual(regionalFormat('win32', { LC_ALL: 'C' }, 'de-DE'), both('C'));
   assert.deepEqual(regionalFormat('linux', {}, 'en-US@posix'), both('en-US@posix'));
   assert.deepEqual(regionalFormat('linux', { LC_ALL: '', LANG: 'de_DE.UTF-8' }, 'de-DE'), both('de_DE.UTF-8'));
   const desktop = { LANG: 'en_US.UTF-8', LC_NUMERIC: 'de_DE.UTF-8', LC_TIME: 'fr_FR.UTF-8' };
