@@ -2,6 +2,8 @@
 // that finds the pieces (what it does not find is dropped), or a function to the places of the pieces.
 
 import { z } from 'zod';
+import { InputError } from '../protocol/errors.ts';
+import { takesLinearTime } from './linear-expressions.ts';
 import { kindOf, savedAs, unsupported } from './saved.ts';
 import { classes, literally } from './unicode.ts';
 
@@ -99,15 +101,22 @@ function foreign(source: string): RegExp {
     d: String.raw`\p{Nd}`,
     D: String.raw`\P{Nd}`,
   };
+  const own = source.replace(/\\(.)/gs, (whole, short: string) => shorts[short] ?? whole);
+  let read: RegExp;
   try {
-    return new RegExp(
-      source.replace(/\\(.)/gs, (whole, short: string) => shorts[short] ?? whole),
-      'gu',
-    );
+    read = new RegExp(own, 'gu');
   } catch {
     throw unsupported('regular expression', source);
   }
+  if (takesLinearTime(source)) return read;
+  throw new InputError(
+    'input.tokenizer',
+    `The regular expression “${cut(source)}” of this tokenizer could take without end over a text, so it is not used.`,
+    'Those of GPT-2, Llama 3, Qwen and their kin can: choose another tokenizer.json, or train a tokenizer on the texts.',
+  );
 }
+
+const cut = (source: string): string => (source.length > 80 ? `${source.slice(0, 80)}…` : source);
 
 /** Pieces are what an expression finds. */
 function matching(source: string): PreTokenizer {
