@@ -2,14 +2,14 @@
 
 import type { AppService } from '../../engine/protocol/app.ts';
 import { mostCuts } from '../../engine/protocol/queue.ts';
+import { finalStates, type RunRecord } from '../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from './failure.ts';
-import type { Router } from './router.svelte.ts';
 import type { Toasts } from './toasts.svelte.ts';
 
 interface Teller {
   readonly service: AppService;
-  readonly toasts: Toasts;
-  readonly router: Router;
+  readonly toasts: Pick<Toasts, 'show'>;
+  readonly router: { go(address: string): void };
   failure: Failure | null;
 }
 
@@ -17,14 +17,21 @@ interface Teller {
 const life = 20_000;
 const why = 'the program that trained it ended before its time';
 
+/** Those that nobody has removed meanwhile. */
+async function stillThere(service: AppService, runs: readonly number[]): Promise<readonly RunRecord[]> {
+  const found = await Promise.all(runs.map((run) => service.run({ run }).catch(() => null)));
+  return found.flatMap((run) => (run === null || run.deletedAt !== null ? [] : [run]));
+}
+
 /** Tells of those of which nobody has been told. */
 export async function tellCut(app: Teller): Promise<void> {
   const { service, toasts, router } = app;
-  const { goOn, left } = await service.takeCut();
-  const nameOf = async (run: number): Promise<string> => (await service.run({ run })).name;
-  for (const run of left) {
-    const text = `${await nameOf(run)} was cut short ${mostCuts} times in a row without coming farther: it does not go on by itself.`;
-    toasts.show(text, { action: { label: 'Show', run: () => router.go(`#run/${run}`) }, life });
+  const cut = await service.takeCut();
+  const left = await stillThere(service, cut.left);
+  const goOn = (await stillThere(service, cut.goOn)).filter(({ state }) => !finalStates.has(state));
+  for (const { id, name } of left) {
+    const text = `${name} was cut short ${mostCuts} times in a row without coming farther: it does not go on by itself.`;
+    toasts.show(text, { action: { label: 'Show', run: () => router.go(`#run/${id}`) }, life });
   }
   if (goOn.length === 0) return;
   const paused = await service.queuePaused();
@@ -33,7 +40,7 @@ export async function tellCut(app: Teller): Promise<void> {
     const text = `${goOn.length} runs ${what}: the program that trained them ended before its time.`;
     return toasts.show(text, { action: { label: 'Show', run: () => router.go('#queue') }, life });
   }
-  const [run] = goOn;
+  const [{ id: run, name }] = goOn;
   const stop = async (): Promise<void> => {
     try {
       await service.stopRun({ run });
@@ -42,5 +49,5 @@ export async function tellCut(app: Teller): Promise<void> {
     }
   };
   const what = paused ? 'waits first in the queue, which is paused' : 'goes on from where it was';
-  toasts.show(`${await nameOf(run)} ${what}: ${why}.`, { action: { label: 'Stop', run: () => void stop() }, life });
+  toasts.show(`${name} ${what}: ${why}.`, { action: { label: 'Stop', run: () => void stop() }, life });
 }
