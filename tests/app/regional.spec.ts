@@ -5,8 +5,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import type { Page } from '@playwright/test';
 import type { AppInfo } from '../../engine/protocol/app.ts';
+import { boostedFields } from '../../engine/learners/boosted/declaration.ts';
 import { isNetwork } from '../../engine/learners/network/declaration.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
+import { completed, quietOf } from '../../engine/settings/values.ts';
 import { clippedTexts } from './clipping.ts';
 import {
   callService,
@@ -19,7 +21,7 @@ import {
   testsOfOneApp,
   type App,
 } from './launch.ts';
-import { importTable, startRun, waitForState, writeTable } from './scene.ts';
+import { importTable, runConfig, startRun, waitForState, writeTable } from './scene.ts';
 
 const test = testsOfOneApp({ env: { LC_ALL: 'de_DE.UTF-8' } });
 
@@ -119,6 +121,25 @@ test('a German regional format: shown, typed, stored, and nothing cut', async ({
     await expect(row).toContainText(/0,\d{4}/);
     expect.soft(await foreignNumbers(page)).toEqual([]);
     await screenshot(app, 'german-runs');
+  });
+
+  await test.step('conditions of trees and findings, which the engine words', async () => {
+    const { dataset: id, settings, device, threads, seed } = runConfig(dataset, 1);
+    const boosted = { ...quietOf(boostedFields), ...completed(boostedFields, {}), trees: 4, leaves: 8 };
+    const config = { learner: 'boosted', dataset: id, settings, device, threads, seed, boosted };
+    const { id: run } = await callService<RunRecord>(app, 'startRun', { name: 'Trees', config });
+    await waitForState(app, run, 'completed');
+    await go(page, `#run/${run}/trees`);
+    await expect(page.getByText(/^≤ -?\d+,\d+$/).first()).toBeVisible();
+    expect.soft(await foreignNumbers(page)).toEqual([]);
+    await go(page, `#run/${first.id}/explain`);
+    await expect(
+      page
+        .getByRole('list', { name: 'Findings' })
+        .getByText(/\d,\d+ → \d,\d+/)
+        .first(),
+    ).toBeVisible();
+    expect.soft(await foreignNumbers(page)).toEqual([]);
   });
 
   await test.step('what is typed is what is stored', async () => {

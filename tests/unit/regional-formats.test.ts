@@ -23,7 +23,9 @@ import {
   useRegion,
   when,
 } from '../../renderer/lib/format.ts';
-import { readTyped } from '../../renderer/lib/typed.ts';
+import { readTyped, stepped } from '../../renderer/lib/typed.ts';
+import { sliceText } from '../../engine/evaluation/slices.ts';
+import { sliceWords } from '../../renderer/views/run/evaluation/words.ts';
 import { toCsv } from '../../renderer/views/hardware/cost/csv.ts';
 import type { CostRow } from '../../renderer/views/hardware/cost/rows.ts';
 
@@ -163,7 +165,18 @@ test('what is typed is read as it is shown; what could be two numbers is refused
       ['0,125', 0.125],
     ] as const)
       assert.equal(read(text), value, `${tag}: ${text}`);
-    for (const text of ['1.000.000', '1,000,000', '1 000', '1\u202f000', "1'000", '1’000,5', '1.000,5', '1,000.5'])
+    for (const text of [
+      '1.000.000',
+      '1,000,000',
+      '12,34,567',
+      '1,00,000.5',
+      '1 000',
+      '1\u202f000',
+      "1'000",
+      '1’000,5',
+      '1.000,5',
+      '1,000.5',
+    ])
       assert.match(String(read(text)), /signs between thousands: write it without them$/, `${tag}: ${text}`);
     for (const text of ['', ' ', 'a', '1,2,3', '1..2', '--1', '0x10', 'Infinity', 'NaN', '1e', '12,34,56.7.8', '٠٫٠١'])
       assert.equal(read(text), null, `${tag}: ${text}`);
@@ -176,6 +189,34 @@ test('what is typed is read as it is shown; what could be two numbers is refused
   region('en-US');
   assert.equal(read('1.000'), 1);
   assert.equal(read('1,000'), '“1,000” could be 1000 or 1.000: write it like one of these');
+});
+
+test('a step keeps every digit that a number has: whole ones move by one, others by a tenth of their size', () => {
+  for (const [value, whole, up, down] of [
+    [12345678, true, 12345679, 12345677],
+    [4294967294, true, 4294967295, 4294967293],
+    [0, true, 1, -1],
+    [0.001, false, 0.0011, 0.0009],
+    [0.3, false, 0.31, 0.29],
+    [990399.87, false, 1000399.87, 980399.87],
+  ] as const) {
+    assert.deepEqual([stepped(value, 1, whole), stepped(value, -1, whole)], [up, down], String(value));
+  }
+});
+
+test('the ends of slices of numbers follow, names of categories do not, and files have neither', () => {
+  const columns = [
+    { name: 'rate', kind: 'number' },
+    { name: 'engine', kind: 'category', categories: ['1.5 l'] },
+  ] as const;
+  const parts = [
+    { column: 'rate', value: '−0.8232 to 1234.5' },
+    { column: 'engine', value: '= 1.5 l' },
+  ];
+  assert.equal(sliceWords({ parts }, columns as never), 'rate −0.8232 to 1234.5, engine = 1.5 l');
+  region('de-DE');
+  assert.equal(sliceWords({ parts }, columns as never), 'rate −0,8232 to 1234,5, engine = 1.5 l');
+  assert.equal(sliceText({ parts }), 'rate −0.8232 to 1234.5, engine = 1.5 l');
 });
 
 test('what the engine says in figures follows, names and versions do not', () => {

@@ -2,8 +2,10 @@
 
 import { scoreNames } from '../../../../engine/evaluation/names.ts';
 import type { ErrorUnit } from '../../../../engine/evaluation/residuals.ts';
+import { sliceText, type Slice } from '../../../../engine/evaluation/slices.ts';
+import type { RawColumn } from '../../../../engine/model/spec.ts';
 import type { Score } from '../../../../engine/protocol/evaluated-rows.ts';
-import { fixed, missing, percent, score as scoreText, short } from '../../../lib/format.ts';
+import { fixed, missing, percent, regional, score as scoreText, short } from '../../../lib/format.ts';
 
 /** A value of a score in its unit. */
 export function written({ name }: Pick<Score, 'name'>, value: number | null): string {
@@ -45,4 +47,13 @@ export function ticksOf(low: number, high: number, about = 5): readonly number[]
   for (let tick = Math.ceil(low / step) * step; tick <= high + step / 1e6; tick += step)
     ticks.push(Number(tick.toPrecision(12)));
   return ticks;
+}
+
+/** `tenure 1–6` with the numbers as they are written here: files have `sliceText`. */
+export function sliceWords({ parts }: Pick<Slice, 'parts'>, columns: readonly RawColumn[]): string {
+  const isNumber = (name: string): boolean =>
+    columns.some((column) => column.name === name && column.kind === 'number');
+  return sliceText({
+    parts: parts.map(({ column, value }) => ({ column, value: isNumber(column) ? regional(value) : value })),
+  });
 }
