@@ -176,6 +176,21 @@ test('the next command goes on with what a killed one trained, and with nothing 
   assert.equal((await show(home, 3)).state, 'interrupted');
 });
 
+test('every end is told once, and before the last line', async (context) => {
+  const home = temporaryHome(context);
+  const runs = [1, 2, 3, 4, 5];
+  for (const run of runs)
+    await lastEvent(home, 'train', digits, '--model', 'linear', '--penalty', String(run), '--threads', '1', '--queue');
+  const { code, events, stderr } = await trainyard(home, 'queue', 'run', '--at-once', '2', '--json');
+  assert.equal(code, 0, stderr);
+  const ended = events.filter(({ event }) => event === 'ended').map(({ run }) => run as number);
+  assert.deepEqual(
+    ended.sort((a, b) => a - b),
+    runs,
+  );
+  assert.deepEqual(events.at(-1), { event: 'finished', waiting: 0 });
+});
+
 test('--at-once takes what Settings take', async (context) => {
   const home = temporaryHome(context);
   for (const count of ['0', '65', '1.5', 'all']) {
