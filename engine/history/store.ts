@@ -3,6 +3,7 @@
 
 import { join } from 'node:path';
 import { InputError } from '../protocol/errors.ts';
+import { unmarked } from '../protocol/queue.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, RunProgress, RunState } from '../protocol/runs.ts';
 import type { Family, StoreService } from '../protocol/store.ts';
@@ -251,7 +252,10 @@ function createService(home: string, history: History): StoreService {
         for (const run of all) {
           const row = runs.row(run);
           refuseActive(row);
-          runs.set(run, { deleted_at: row.deleted_at ?? now });
+          const { queue } = runs.record(run);
+          // Should it come back from the trash, it does not go on by itself.
+          const settled = queue?.taken && { queue: JSON.stringify(unmarked(queue)) };
+          runs.set(run, { deleted_at: row.deleted_at ?? now, ...settled });
         }
         return all;
       });

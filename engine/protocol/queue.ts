@@ -25,6 +25,9 @@ export interface QueuePlace {
   readonly cut?: { readonly step: number; readonly times: number };
 }
 
+/** Without what is remembered of earlier attempts: a person has decided on it since. */
+export const unmarked = (queue: QueuePlace): QueuePlace => ({ ...queue, taken: undefined, cut: undefined });
+
 /** Runs that trained when the process was lost that worked the queue off. */
 export interface CutRuns {
   /** They wait again, first, in this order, and go on from their checkpoints. */

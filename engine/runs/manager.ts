@@ -5,7 +5,7 @@
 import { InputError } from '../protocol/errors.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import { takesOver } from '../protocol/family.ts';
-import { nobody, type QueueWish } from '../protocol/queue.ts';
+import { nobody, unmarked, type QueueWish } from '../protocol/queue.ts';
 import { finalStates } from '../protocol/runs.ts';
 import type { LogLine, RunConfig, RunRecord, RunRequest } from '../protocol/runs.ts';
 import type { Trial } from '../protocol/search.ts';
@@ -24,7 +24,7 @@ import { checkDeadline, checkDevice, seenBefore, timed } from './begin-checks.ts
 import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
 import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
 import { needsOf } from './needs.ts';
-import { mayBegin, pauseQueue, placeFor, queueAgain, refuseLate, unmarked, waitingRuns } from './queue.ts';
+import { mayBegin, pauseQueue, placeFor, queueAgain, refuseLate, waitingRuns } from './queue.ts';
 import type { RunManager, RunManagerOptions, RunReport } from './run-manager.ts';
 import { patientStore } from './patient-store.ts';
 import { nextState } from './states.ts';

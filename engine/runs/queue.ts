@@ -106,9 +106,6 @@ export async function marked(
   return (place.taken ?? false) === taken ? {} : { queue: { ...place, taken: taken || undefined } };
 }
 
-/** Without what is remembered of earlier attempts: a person wants it to go on. */
-export const unmarked = (queue: QueuePlace): QueuePlace => ({ ...queue, taken: undefined, cut: undefined });
-
 /**
  * Runs whose process was lost as it worked the queue off wait again, first of all. One that comes no farther however often it is put back stays
  * as it is, which its log says: it may be what ends its process.

@@ -300,6 +300,17 @@ test('a run that was cut short with the process that had taken it waits again, f
   assert.equal((await store.run({ run: cut })).queue?.cut, undefined);
 });
 
+test('a run that was cut short and moved to the trash does not go on by itself when it comes back', async (context) => {
+  const { store, manager } = setUp(context);
+  const [cut] = await queueOnly(manager, 1);
+  await store.updateRun({ run: cut, patch: { queue: { position: cut, taken: true } } });
+  await lose(store, cut);
+  await store.deleteRuns({ runs: [cut] });
+  await store.restoreRuns({ runs: [cut] });
+  assert.deepEqual(await queueCut(store), { goOn: [], left: [] });
+  assert.equal((await store.run({ run: cut })).state, 'interrupted');
+});
+
 test('a full disk fails the run that found it, and those that wait go on waiting', async (context) => {
   const full = new InputError('store.full', 'The disk is full.', '');
   const { store, manager } = setUp(context, { breathe: () => Promise.reject(full) });
