@@ -10,8 +10,8 @@ import { ensureElectron, installPackages } from './electron.mjs';
 import { everything, handOver, hasProgram, root, say, script, setup } from './setup.mjs';
 
 const engineTests = 'tests/{tiny,unit,gradient,parity,golden,recipes}/**/*.test.ts';
-/** Test files at once: each may use several threads of its own or wait for a process, and two cores are the reference machine. */
-const concurrency = 3;
+/** Test files at once: each may use several threads of its own, and two cores are the reference machine. */
+const concurrency = 2;
 /** Scripts that a person runs over the real window. */
 const windowScripts = new Map([
   ['window', 'tests/app/window-bench.ts'],

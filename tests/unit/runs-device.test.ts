@@ -66,7 +66,12 @@ test('a GPU whose host does not start is none to choose, and nothing prepared is
   const { create } = hosts;
   hosts.create = async (device) =>
     device === 'gpu' ? Promise.reject(new Error('its window did not load')) : create(device);
-  const data = createTableData();
+  const made = createTableData();
+  const prepare: typeof made.prepare = async (request) => ({
+    ...(await made.prepare(request)),
+    preprocessing: { features: [] },
+  });
+  const data = { ...made, prepare };
   const manager = createRunManager({ store, data, hosts, owner: processOwner() });
   const { id } = await manager.start({ config: tableConfig(2, { device: 'auto' }) });
   assert.equal((await manager.finished({ run: id })).state, 'completed');
