@@ -112,7 +112,7 @@ function foreign(source: string): RegExp {
   throw new InputError(
     'input.tokenizer',
     `The regular expression “${cut(source)}” of this tokenizer could take without end over a text, so it is not used.`,
-    'Those of GPT-2, Llama 3, Qwen and their kin can: choose another tokenizer.json, or train a tokenizer on the texts.',
+    'Choose another tokenizer.json (those of GPT-2, Llama 3, Qwen and their kin are taken), or train a tokenizer on the texts.',
   );
 }
 
