@@ -113,14 +113,21 @@ export const placeOf = ({ id, queue }: Waiting): QueuePlace => queue ?? { positi
 /** A time that people write, in milliseconds since 1970: 22:30 is the next one there is, else 2026-12-24 22:30; null: it is none. */
 export function timeAsked(text: string, now: Date): number | null {
   const clock = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text.trim());
-  if (!clock) {
-    const time = /^\d{4}-\d\d-\d\d/.test(text.trim()) ? Date.parse(text.trim().replace(' ', 'T')) : NaN;
-    return Number.isNaN(time) ? null : time;
-  }
+  if (!clock) return timeOfDay(text.trim());
   const time = new Date(now);
   time.setHours(Number(clock[1]), Number(clock[2]), 0, 0);
   if (time <= now) time.setDate(time.getDate() + 1);
   return time.getTime();
+}
+
+/** 2026-12-24T7:00, to the second and with a zone where they are written; a day alone is where it begins here. None: a day that its month has not, which would be read as one of the next. */
+function timeOfDay(text: string): number | null {
+  const parts = /^(\d{4}-\d\d-(\d\d))(?:[T ](\d?)(\d:.*))?$/.exec(text);
+  if (!parts) return null;
+  const [, date, day, tens = '', rest = '0:00'] = parts;
+  const time = Date.parse(`${date}T${tens || '0'}${rest}`);
+  const exists = !Number.isNaN(time) && new Date(`${date}T00:00Z`).getUTCDate() === Number(day);
+  return exists ? time : null;
 }
 
 const rankOf = ({ priority = 'normal' }: Pick<QueuePlace, 'priority'>): number => priorities.indexOf(priority);

@@ -53,6 +53,8 @@ export interface BestTrial<C = object> {
   readonly settings: TrialSettings;
   /** Settings of a run that trains as it did, once, with a validation split. */
   readonly config: C;
+  /** Why it was not trained or scored to its end; absent: it was. */
+  readonly cut?: string;
 }
 
 /** Shares of the variance of the score, by settings. */

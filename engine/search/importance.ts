@@ -26,10 +26,13 @@ export interface Importance {
   readonly pairs: readonly { readonly of: readonly [number, number]; readonly share: number }[];
 }
 
+/** Trials below which nothing is told of so many dimensions. */
+export const leastTrials = (D: number): number => Math.max(2 * leastRows, 2 * D);
+
 /** Null where there are too few trials to tell. NaN in a point: the dimension did not count. */
 export function importanceOf(points: readonly Point[], scores: readonly number[], seed: number): Importance | null {
   const D = points[0]?.length ?? 0;
-  if (D === 0 || points.length < Math.max(2 * leastRows, 2 * D)) return null;
+  if (D === 0 || points.length < leastTrials(D)) return null;
   const capped = withoutOutliers(scores);
   const sums = { single: new Float64Array(D), pairs: new Float64Array(D * D), trees: 0 };
   for (let tree = 0; tree < treesOfForest; tree++) addTree(growTree(points, capped, seed, tree), D, sums);

@@ -202,6 +202,17 @@ test('--at-once takes what Settings take', async (context) => {
   }
 });
 
+test('a run that waits is stopped at once where no process has it, and leaves the queue', async (context) => {
+  const home = temporaryHome(context);
+  await queueTwo(home, 1_000_000);
+  const start = performance.now();
+  assert.deepEqual(await lastEvent(home, 'stop', '1'), { event: 'stop', run: 1, state: 'stopped' });
+  assert.ok(performance.now() - start < 10_000);
+  assert.equal((await show(home, 2)).state, 'queued');
+  assert.equal((await trainyard(home, 'delete', '1')).code, 0);
+  assert.deepEqual(await lastEvent(home, 'queue', 'clear'), { event: 'cleared', runs: [2] });
+});
+
 test('a second command says that another process has the runs; one that was stopped is put back by train --resume --queue', async (context) => {
   const home = temporaryHome(context);
   await queueTwo(home, 1_000_000);

@@ -160,6 +160,8 @@ test('the best of all and a search look until then, whatever their minutes and t
   assert.ok(short.ended <= 1_600, `it ended after ${short.ended} ms`);
   assert.equal(short.result.search!.trials, 1, 'the first one ends with what it has');
   assert.equal(short.result.search!.best!.trial, 1);
+  assert.match(short.result.remark!, /^trial 1 of 1 trial, .*; its time was over before its last fold was done$/);
+  assert.doesNotMatch(search.result.remark!, /time was over/);
   const [only] = short.trials;
   assert.match(only.note, /its time was over before its last fold was done/);
   assert.ok(only.state === 'completed' && only.reached > 0 && only.reached < 1, `${only.reached}`);

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { createStore } from '../../engine/history/store.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { doneByText } from '../../engine/protocol/deadline.ts';
-import { doneByThen, type QueuePlace } from '../../engine/protocol/queue.ts';
+import { doneByThen, timeAsked, type QueuePlace } from '../../engine/protocol/queue.ts';
 import { claimOf } from '../../engine/runs/claim.ts';
 import { createRunManager } from '../../engine/runs/manager.ts';
 import { pauseQueue } from '../../engine/runs/queue.ts';
@@ -153,4 +153,19 @@ test('a queue of the history: forecasts are kept with its runs, and the plan say
   assert.match(doneByText(doneByThen(plan, until), until), /: all of them\.$/);
   await pauseQueue(store, true);
   assert.deepEqual(doneByThen(await readQueuePlan(store, machine, now), until).unknown.length, 3);
+});
+
+test('times that people write: the next such hour, or a day of the calendar; a day that its month has not is none', () => {
+  const now = new Date('2026-11-28T09:30:00');
+  const asked = (text: string): number | null => timeAsked(text, now);
+  const local = (text: string): number => new Date(text).getTime();
+  assert.equal(asked('7:00'), local('2026-11-29T07:00'));
+  assert.equal(asked(' 09:31 '), local('2026-11-28T09:31'));
+  for (const text of ['2026-12-24T07:00', '2026-12-24 07:00', '2026-12-24T7:00', '2026-12-24 7:00'])
+    assert.equal(asked(text), local('2026-12-24T07:00'), text);
+  assert.equal(asked('2026-12-24T07:00:30'), local('2026-12-24T07:00:30'));
+  assert.equal(asked('2026-12-24'), local('2026-12-24T00:00'));
+  assert.equal(asked('2028-02-29T7:00Z'), Date.UTC(2028, 1, 29, 7));
+  for (const text of ['2026-11-31T07:00', '2026-02-29 07:00', '2026-12-24T25:00', '24:00', '7', '7:00pm', ''])
+    assert.equal(asked(text), null, text);
 });

@@ -111,6 +111,18 @@ test('what the steps would have been without stopping early counts each setting 
   assert.deepEqual([steps, fullSteps], [445, 600]);
 });
 
+test('which settings matter is told from six trials of one setting on, also where stopping early left few of them whole', () => {
+  const whole = { state: 'completed', reached: 1 } as const;
+  const trials = trialsOf([1, 2, 3, 4].map((at) => trialOf(at, [[1, at]], { ...whole, score: at })));
+  const told = (): number | undefined => {
+    trials.findImportance();
+    return trials.standing().importance?.single['l2'];
+  };
+  assert.equal(told(), undefined);
+  for (const at of [60, 61]) trials.add(trialOf(trials.all.length + 1, [[1, 9]], { settings: { l2: at } }));
+  assert.ok(told()! > 0.5, `${told()}`);
+});
+
 test('however few trials there are, one comes to its end, and settings are those of a search that stops none', async () => {
   const whole = await searchLinear({ space: penalty, trials: 12, sampler: 'random' });
   for (const parallel of [1, 2]) {

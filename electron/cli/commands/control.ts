@@ -4,6 +4,7 @@ import type { RunRecord, RunRequest, RunState } from '../../../engine/protocol/r
 import { InputError, TrainyardError } from '../../../engine/protocol/errors.ts';
 import { about } from '../about.ts';
 import { runNumber, type Command } from '../command.ts';
+import { managerOf } from '../run-manager.ts';
 import type { Services } from '../services.ts';
 
 /** How long to wait until the run has done what was asked. */
@@ -30,12 +31,20 @@ function control(name: RunRequest, from: readonly RunState[], done: (state: RunS
           hint,
         );
       }
-      await store.updateRun({ run: id, patch: { request: name }, when: from });
+      if (run.state === 'queued') await stopWaiting(services, id);
+      else await store.updateRun({ run: id, patch: { request: name }, when: from });
       const after = await waitUntil(services, id, done);
       output.event({ event: name, run: id, state: after.state });
       output.line(`Run ${id} is ${after.state}.`);
     },
   };
+}
+
+/** One that waits may have no process yet that would see a request: whoever asks takes it out of the queue then. */
+async function stopWaiting(services: Services, run: number): Promise<void> {
+  const { manager } = await managerOf(services);
+  await manager.stop({ run });
+  await manager.stopAll();
 }
 
 async function waitUntil(services: Services, run: number, done: (state: RunState) => boolean): Promise<RunRecord> {

@@ -214,6 +214,7 @@ function report(output: Output, run: RunRecord): void {
   if (best === null) return;
   output.line(`  best: trial ${best.trial}, ${metric} ${formatNumber(best.score)} on rows it did not learn from`);
   output.line(`  ${settingsText(run.config, best.settings)}`);
+  if (best.cut !== undefined) output.line(`  ${best.cut}: with more time it is trained and scored to its end`);
   if (luck !== null && luck > 0) {
     output.line(
       `  chosen by these rows it looks ${formatNumber(luck)} better than it is: expect ${formatNumber(best.score + luck)} on new ones`,

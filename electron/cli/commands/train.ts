@@ -48,7 +48,7 @@ export const train: Command = {
     until: {
       type: 'string',
       value: 'TIME',
-      help: 'be done by then, 7:00 or 2026-12-24T7:00: epochs and schedule, trees, or what is tried are chosen so that it ends in time',
+      help: 'be done by then, 7:00 or 2026-12-24T07:00: epochs and schedule, trees, or what is tried are chosen so that it ends in time',
     },
     ...queueOptions,
     ...readOptionDefs,

@@ -4,7 +4,7 @@ import type { OutputSpec } from '../../model/spec.ts';
 import { isBetter } from '../../protocol/search.ts';
 import type { SearchStanding, SettingImportance, Trial, TrialSettings } from '../../protocol/search.ts';
 import { goesOn } from '../../search/asha.ts';
-import { importanceOf } from '../../search/importance.ts';
+import { importanceOf, leastTrials } from '../../search/importance.ts';
 import { optimism } from '../../search/optimism.ts';
 import type { Seen } from '../../search/sampler.ts';
 import { pointOf, type Space } from '../../search/space.ts';
@@ -154,6 +154,7 @@ export class Trials {
         score: best.score!,
         settings: best.settings,
         config: this.#configOf(best.settings),
+        ...(best.reached < 1 && { cut: best.note }),
       },
       metric: metricOf(this.#output),
       luck: this.#luck(completed),
@@ -200,7 +201,8 @@ export class Trials {
     // What was stopped early has a score of its own kind: it counts as bad as the worst third of what was completed.
     const scores = completed.map(({ score }) => score!).sort((a, b) => a - b);
     const bad = scores[Math.floor((2 / 3) * scores.length)] ?? NaN;
-    const counted = completed.length >= stopped.length ? completed : [...completed, ...stopped];
+    const enough = Math.max(stopped.length, leastTrials(Object.keys(this.#space).length));
+    const counted = completed.length >= enough ? completed : [...completed, ...stopped];
     const found = importanceOf(
       counted.map(({ settings }) => pointOf(this.#space, settings)),
       counted.map(({ state, score }) => (state === 'completed' ? score! : Math.max(bad, score ?? bad))),

@@ -5,7 +5,7 @@
 import type { PhaseSeconds } from '../../protocol/bill.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { RunConfig, RunResult, TrainingProgress } from '../../protocol/runs.ts';
-import type { SearchEnd, Trial, TrialSettings } from '../../protocol/search.ts';
+import type { SearchEnd, SearchStanding, Trial, TrialSettings } from '../../protocol/search.ts';
 import { clockText, countText } from '../../protocol/words.ts';
 import { rungsOf } from '../../search/asha.ts';
 import type { ReadSpace } from '../../search/read-space.ts';
@@ -337,9 +337,7 @@ export class SearchTraining implements Training {
       examplesPerSecond: 0,
       metrics: scores?.metrics ?? {},
       bestEpoch: standing.best?.trial ?? 0,
-      remark: standing.best
-        ? `trial ${standing.best.trial} of ${countText(of, 'trial')}, ${standing.stopped.toLocaleString('en')} of them stopped early`
-        : 'no trial was completed',
+      remark: remarkOf(standing),
       search: { ...standing, ended },
       ...(this.#doneBy ? { deadline: this.#doneBy.result(of, search.trials || Infinity) } : {}),
       spent: { phases: this.#phases },
@@ -387,7 +385,8 @@ export class SearchTraining implements Training {
     this.#findImportanceWhereQuick();
     const { trials, minutes } = this.#job.config.search;
     const done = this.#trials.all.length;
-    const end = this.#result !== null;
+    // One that was stopped stands where it is.
+    const end = this.#result !== null && this.#result.reason !== 'stopped';
     const [byTrials, byTime] = [trials > 0 ? done / trials : 0, minutes > 0 ? this.#spent / (60 * minutes) : 0];
     const left = this.#doneBy ? Math.max(0, this.#doneBy.left(0) / 1000) : Infinity;
     const share = Math.min(1, Math.max(byTrials, byTime, this.#spent / (this.#spent + left)));
@@ -421,6 +420,13 @@ export class SearchTraining implements Training {
     const members = this.#best ? [this.#best] : [];
     return encodeState({ members, leftOut: [], next: this.#trials.all.length, seconds: this.#spent });
   }
+}
+
+function remarkOf({ best, trials, stopped }: SearchStanding): string {
+  if (best === null) return 'no trial was completed';
+  const early = `${stopped.toLocaleString('en')} of them stopped early`;
+  const remark = `trial ${best.trial} of ${countText(trials, 'trial')}, ${early}`;
+  return best.cut === undefined ? remark : `${remark}; ${best.cut}`;
 }
 
 /** The same for a run by itself, which has a validation split. */

@@ -107,6 +107,3 @@ export function reachedText({ state, note }: Trial): string {
 
 /** Shares above this are told. */
 export const shareText = (share: number): string => `${fixed(100 * share)} %`;
-
-/** Completed trials before importance says anything. */
-export const enoughTrials = 12;
