@@ -24,8 +24,8 @@ test.afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 const choices: readonly Choice[] = [
   { path: penguins, preset: { name: 'small', title: 'Small MLP' }, epochs: null },
   { path: penguins, preset: { name: 'realmlp', title: 'RealMLP' }, epochs: 3 },
-  { path: path.join(tables, 'digits.csv'), preset: { name: 'large', title: 'Large MLP' }, epochs: 4 },
-  { path: writePictures(folder), preset: { name: 'small-cnn', title: 'Small CNN' }, epochs: 3 },
+  { path: path.join(tables, 'digits.csv'), preset: { name: 'large', title: 'Large MLP' }, epochs: 2 },
+  { path: writePictures(folder), preset: { name: 'small-cnn', title: 'Small CNN' }, epochs: 2 },
 ];
 
 /** Three kinds of grainy 16 × 16 pictures, 80 of each. */

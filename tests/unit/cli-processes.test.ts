@@ -72,7 +72,7 @@ test('a signal stops a run under npm as well, and an import without a trace', as
 
 test('kill -9 in mid-run: the run shows as interrupted and continues on the same curve', async (t) => {
   const home = temporaryHome(t);
-  const args = [...long, '--epochs', '200', '--seed', '3', '--json'];
+  const args = [...long, '--epochs', '80', '--seed', '3', '--json'];
   const whole = await lastEvent(home, ...args.slice(0, -1));
   const run = startTrainyard(home, args);
   await run.event('epoch');

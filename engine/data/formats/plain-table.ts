@@ -5,9 +5,9 @@ import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { Job } from '../jobs.ts';
-import { DistinctSample } from '../schema/distinct-sample.ts';
+import { DistinctSample, type Distinct } from '../schema/distinct-sample.ts';
 import { MomentsSum } from '../schema/moments.ts';
-import { columnsAtOnce, rowNumber, sampleStep, sampleTable } from '../schema/table.ts';
+import { rowNumber, sampleStep, sampleTable } from '../schema/table.ts';
 import type { FileHead, WrittenTable } from './format.ts';
 import type { Layout } from './layout.ts';
 import { LineGroups, afterLines, lineStart } from './line-groups.ts';
@@ -22,7 +22,7 @@ import { isGrouped, missingSpellings } from './read-csv.ts';
 
 /** Groups of rows read at once: the pool has four threads, and one is for files. Bytes that they take at most. */
 const [mostReading, readingBytes] = [3, 2 ** 27];
-/** Columns of numbers of which different values are counted: each takes up to a megabyte. */
+/** Columns of numbers of which different values are counted while rows pass by: each takes up to a megabyte. */
 const countedColumns = 48;
 const firstRows = 4096;
 /** Milliseconds between two reports. */
@@ -34,7 +34,7 @@ const carriageReturn = 0x0d;
 /** Whether a file may be plain, as far as its layout and its beginning tell. */
 export function mayBePlain(layout: Layout, head: FileHead): boolean {
   const { encoding, dialect, columns, style, careful } = layout;
-  if (careful || encoding !== 'utf-8' || dialect.trailing || columns.length > columnsAtOnce) return false;
+  if (careful || encoding !== 'utf-8' || dialect.trailing) return false;
   if (style.thousands !== '' && columns.some(isGrouped)) return false;
   if (!/^[\t,;|:\u001f]$/.test(dialect.delimiter) || dialect.delimiter === style.decimal) return false;
   const header = lineStart(head.bytes, dialect.skip);
@@ -140,6 +140,20 @@ interface Reading {
   readonly share: number;
 }
 
+/** What is known so far of a column of numbers. */
+interface Measured {
+  readonly sum: MomentsSum;
+  /** null: not while rows pass by. */
+  readonly different: DistinctSample | null;
+  counted: Distinct | null;
+}
+
+function countDifferent(values: Float64Array, rows: number): Distinct | null {
+  const sample = new DistinctSample(rows);
+  sample.add(values, rows);
+  return sample.result();
+}
+
 /** Rows that become row groups: some are read while others are written. */
 class PlainWriting {
   readonly #writer: ParquetWriter;
@@ -148,7 +162,7 @@ class PlainWriting {
   readonly #reading: Reading[] = [];
   #writing: Promise<void> = Promise.resolve();
   #rows = 0;
-  readonly #measured: readonly ({ readonly sum: MomentsSum; readonly different: DistinctSample | null } | null)[];
+  readonly #measured: readonly (Measured | null)[];
   readonly #columns: readonly PlainColumn[];
   readonly #files: { readonly table: FileHandle; readonly sample: FileHandle };
   /** From the first row group on, if the table is long. */
@@ -163,7 +177,7 @@ class PlainWriting {
     this.#columns = columns;
     const counts = columns.filter(({ text }) => !text).length <= countedColumns;
     this.#measured = columns.map(({ text }) =>
-      text ? null : { sum: new MomentsSum(), different: counts ? new DistinctSample() : null },
+      text ? null : { sum: new MomentsSum(), different: counts ? new DistinctSample() : null, counted: null },
     );
     this.#writer = new ParquetWriter(files.table, columns);
     this.#free = [...readers];
@@ -205,9 +219,14 @@ class PlainWriting {
     if (column.kind !== 'number' || !measured) return;
     measured.sum.add(column.moments);
     const { different } = measured;
-    if (different === null) return;
+    const isFirst = this.#rows === rows;
+    if (different === null) {
+      // Where these are all rows, what one column takes is free for the next.
+      if (isFirst && done === 1) measured.counted = countDifferent(column.values, rows);
+      return;
+    }
     // The first rows tell how many numbers to keep.
-    const first = this.#rows === rows ? Math.min(rows, firstRows) : 0;
+    const first = isFirst ? Math.min(rows, firstRows) : 0;
     if (first > 0) {
       different.add(column.values, first);
       different.expect(rows / done, first);
@@ -239,7 +258,7 @@ class PlainWriting {
       this.#columns.flatMap(({ name }, index) => {
         const measured = this.#measured[index];
         if (!measured) return [];
-        return [[name, { ...measured.sum.moments(), different: measured.different?.result() ?? null }]];
+        return [[name, { ...measured.sum.moments(), different: measured.different?.result() ?? measured.counted }]];
       }),
     );
     await this.#sample?.finish();

@@ -5,6 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, DataWarning, SplitBy } from '../../protocol/data.ts';
 import { queryRows, streamNumbers } from '../database.ts';
 import type { Job } from '../jobs.ts';
+import { double } from '../sql.ts';
 import { numericValue, typedValue } from './stored.ts';
 import type { StoredColumn } from './stored.ts';
 import type { MeasuredTable } from './table.ts';
@@ -25,8 +26,8 @@ const finer = 16;
 const longestTable = 20_000_000;
 /** With more rows for each different one, rows are alike because the columns say little, not because they were copied. */
 const rowsPerCombination = 5;
-/** Columns that may tell all rows apart, so that the others need not be read. */
-const tellingColumns = 6;
+/** Columns that may tell all rows apart, so that the others need not be read; more where those are too few. */
+const tellingColumns = [6, 64];
 /** Row numbers listed with a warning. */
 const listedRows = 10;
 
@@ -151,9 +152,10 @@ async function countRepeats(
   const none = { repeated: 0, different: table.rows, copies: false, step };
   if (columns.length < 2 || table.rows > longestTable) return none;
   // A few columns with many values usually tell all rows apart, and then the others need not be read.
-  const telling = [...columns].sort((one, other) => other.info.distinct - one.info.distinct).slice(0, tellingColumns);
-  if (columns.length > tellingColumns) {
-    const different = await countDifferent(connection, table, grids(telling, step));
+  const byDistinct = [...columns].sort((one, other) => other.info.distinct - one.info.distinct);
+  for (const telling of tellingColumns) {
+    if (columns.length <= telling) break;
+    const different = await countDifferent(connection, table, grids(byDistinct.slice(0, telling), step));
     if (different === table.rows) return none;
   }
   let different = await countDifferent(connection, table, grids(columns, step));
@@ -201,5 +203,5 @@ function onGrid({ column, info }: ComparedColumn, step: number, offset: number):
   const value = numericValue(column, type);
   if (!isMeasured(info)) return value;
   // Adding 0 makes one number of 0 and −0.
-  return `floor(((${value}) - ${mean}::DOUBLE) / ${deviation * step}::DOUBLE + ${offset}::DOUBLE) + 0`;
+  return `floor(((${value}) - ${double(mean)}) / ${double(deviation * step)} + ${double(offset)}) + 0`;
 }

@@ -17,10 +17,18 @@ const firstBits = 14;
 
 export class DistinctSample {
   /** The numbers kept, by the bits of their halves; NaN = free. */
-  #bits = firstBits;
-  #slots = new Float64Array(2 ** firstBits).fill(NaN);
-  #halves = new Int32Array(this.#slots.buffer);
+  #bits: number;
+  #slots: Float64Array;
+  #halves: Int32Array;
   #kept = 0;
+
+  /** `rows`: how many there will be, if they are few. */
+  constructor(rows = 2 ** (firstBits - 1)) {
+    this.#bits = Math.min(firstBits, Math.ceil(Math.log2(2 * rows + 2)));
+    this.#slots = new Float64Array(2 ** this.#bits).fill(NaN);
+    this.#halves = new Int32Array(this.#slots.buffer);
+  }
+
   /** Takes the values of some rows. */
   addRows(values: Float64Array, rows: Uint16Array): void {
     const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);

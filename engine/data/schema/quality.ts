@@ -4,6 +4,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, DataWarning } from '../../protocol/data.ts';
 import { queryColumns, queryRows } from '../database.ts';
 import type { SqlValue } from '../database.ts';
+import { double } from '../sql.ts';
 import { columnsAtOnce } from './table.ts';
 import type { MeasuredTable } from './table.ts';
 import { numericValue, storedCell } from './stored.ts';
@@ -142,7 +143,7 @@ async function correlationLeaks(
 
 /** SQL for a value in deviations from its mean: as it stands, a large offset would leave no digits for the differences. */
 function centred(value: string, { mean = 0, deviation = 1 }: ColumnInfo): string {
-  return `((${value}) - ${mean}::DOUBLE) / ${deviation > 0 ? deviation : 1}::DOUBLE`;
+  return `((${value}) - ${double(mean)}) / ${double(deviation > 0 ? deviation : 1)}`;
 }
 
 async function classLeaks(

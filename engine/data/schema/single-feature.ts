@@ -18,9 +18,9 @@ export interface SingleFeatureLeak {
   readonly message: string;
 }
 
-/** Rows looked at, and columns read by one query. */
+/** Rows looked at, and cells read by one query. */
 const sampleRows = 4096;
-const columnsAtOnce = 128;
+const cellsAtOnce = 2 ** 19;
 /** Fewer rows prove nothing. */
 const fewestRows = 40;
 /** From these scores on a feature is the target in other words: mean recall of the classes, and R². */
@@ -44,6 +44,7 @@ export async function singleFeatureLeaks(
 ): Promise<SingleFeatureLeak[]> {
   const candidates = features.filter(({ info }) => info.distinct > 0 && info.type !== 'text');
   const found: SingleFeatureLeak[] = [];
+  const columnsAtOnce = Math.floor(cellsAtOnce / Math.min(table.rows, sampleRows));
   for (let start = 0; start < candidates.length; start += columnsAtOnce) {
     const group = candidates.slice(start, start + columnsAtOnce);
     const [places = [], labels = [], ...columns] = await readSample(connection, table, target, group);

@@ -5,6 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, DatasetSettings, DataWarning } from '../../protocol/data.ts';
 import { usualSplit } from '../../protocol/use.ts';
 import { queryRows } from '../database.ts';
+import { double } from '../sql.ts';
 import { groupLeaks } from './group-leaks.ts';
 import type { Feature, TargetFacts } from './roles.ts';
 import { splitCandidates } from './split-by.ts';
@@ -144,4 +145,4 @@ async function toldBy(
 }
 
 /** SQL for a value less its mean: large ones would leave no digits for the squares. */
-const centredValue = (value: string, { mean = 0 }: ColumnInfo): string => `((${value}) - ${mean}::DOUBLE)`;
+const centredValue = (value: string, { mean = 0 }: ColumnInfo): string => `((${value}) - ${double(mean)})`;

@@ -108,6 +108,20 @@ const spelled: Readonly<Record<string, (bits: number) => string>> = {
 const missingWords = ['', 'NA', 'null', 'NaN', '?', '  ', 'None', ' NA'];
 const oddCells = ['1e400', '.5', '+7', '0x1F', 'inf', 'abc', 'a "b"', 'x\ny', '-', '12345678901234567', '1e-320', 'ü'];
 
+test('a table of many columns is ours as well', async (context) => {
+  const kinds = Object.values(spelled);
+  const [rows, columns] = [200, 260];
+  const cell = (row: number, column: number): string => {
+    const bits = randomBits(11 + column, row);
+    return bits % 37 === 0 ? '' : `"${kinds[column % kinds.length]?.(bits >>> 3).slice(0, 40)}"`;
+  };
+  const header = Array.from({ length: columns }, (_, column) => `c${column}`).join();
+  const lines = Array.from({ length: rows }, (_, row) =>
+    Array.from({ length: columns }, (_, column) => cell(row, column)).join(),
+  );
+  assert.equal(await isPlainAndSame(context, `${header}\n${lines.join('\n')}\n`), true);
+});
+
 /** A table of all these, in which a share of the cells is in quotes, and with an odd cell in the middle of some columns if asked for. */
 function spelledTable(seed: number, delimiter: string, lineEnd: string, quoted: number, odd: boolean): string {
   const names = Object.keys(spelled);
