@@ -372,7 +372,7 @@ function surroundings({
     onCommand: (listener) => commands.add(listener),
     takeOpened: async () => opened.take(paths),
     onOpened: (listener) => opened.onOpened(listener),
-    takeCut: async () => goingOn.take(),
+    takeCut: async ({ anew }) => goingOn.take(anew),
     onCut: (listener) => goingOn.onCut(listener),
     onNetwork: (listener) => network.onBlocked(listener),
   };

@@ -3,7 +3,7 @@
 // since those of the start are there before any page is.
 
 import { Listeners } from '../../engine/protocol/listeners.ts';
-import type { CutRuns } from '../../engine/protocol/queue.ts';
+import { cutNoteLife, type CutRuns } from '../../engine/protocol/queue.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { coalesced } from '../../engine/runs/coalesced.ts';
 import { queueCut } from '../../engine/runs/queue.ts';
@@ -14,6 +14,8 @@ export class GoingOn {
   readonly #runs: Pick<RunManager, 'adopt'>;
   readonly #listeners = new Listeners<Record<string, never>>();
   #untold: CutRuns = { goOn: [], left: [] };
+  /** Told a moment ago, and when: a page that is loaded again takes its notes along. */
+  #told: readonly { readonly runs: CutRuns; readonly at: number }[] = [];
 
   constructor(parts: { readonly store: StoreService; readonly runs: Pick<RunManager, 'adopt'> }) {
     this.#store = parts.store;
@@ -34,18 +36,24 @@ export class GoingOn {
     const { goOn, left } = await queueCut(this.#store);
     await this.#runs.adopt();
     if (goOn.length + left.length === 0) return;
-    this.#untold = { goOn: [...this.#untold.goOn, ...goOn], left: [...this.#untold.left, ...left] };
+    this.#untold = together([this.#untold, { goOn, left }]);
     this.#listeners.emit({});
   }
 
-  /** Hands out those that nobody has been told of. */
-  take(): CutRuns {
+  /** Hands out those that nobody has been told of; `anew`: also those whose note has not stayed its time. */
+  take(anew = false, now = Date.now()): CutRuns {
     const untold = this.#untold;
     this.#untold = { goOn: [], left: [] };
-    return untold;
+    this.#told = [...this.#told.filter(({ at }) => now - at < cutNoteLife), { runs: untold, at: now }];
+    return anew ? together(this.#told.map(({ runs }) => runs)) : untold;
   }
 
   onCut(listener: (event: Record<string, never>) => void): () => void {
     return this.#listeners.add(listener);
   }
 }
+
+const together = (all: readonly CutRuns[]): CutRuns => ({
+  goOn: [...new Set(all.flatMap(({ goOn }) => goOn))],
+  left: [...new Set(all.flatMap(({ left }) => left))],
+});

@@ -179,7 +179,7 @@ const schemas = {
   devices: nothing,
   network: nothing,
   takeOpened: nothing,
-  takeCut: nothing,
+  takeCut: z.strictObject({ anew: z.boolean() }),
   licences: nothing,
   about: nothing,
   commandLink: nothing,

@@ -398,8 +398,8 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   takeOpened(): Promise<OpenedItems>;
   /** There are some. */
   onOpened(listener: (event: Record<string, never>) => void): () => void;
-  /** Runs that were cut short since this was last asked: each is told of once. */
-  takeCut(): Promise<CutRuns>;
+  /** Runs that were cut short since this was last asked: each is told of once; `anew`, of a page that begins: also what the page before it may not have shown to its end. */
+  takeCut(request: { anew: boolean }): Promise<CutRuns>;
   /** There are some. */
   onCut(listener: (event: Record<string, never>) => void): () => void;
   onNetwork(listener: (event: { blocked: number }) => void): () => void;

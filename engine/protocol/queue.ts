@@ -36,6 +36,9 @@ export interface CutRuns {
   readonly left: readonly number[];
 }
 
+/** Milliseconds that the note on them stays: nobody has asked for what it tells. */
+export const cutNoteLife = 20_000;
+
 /** Times in a row that a run is put back without having come farther. */
 export const mostCuts = 3;
 

@@ -1,7 +1,7 @@
 // What is said of runs that were cut short with the process that trained them: that they go on by themselves, and how one stops that.
 
 import type { AppService } from '../../engine/protocol/app.ts';
-import { mostCuts } from '../../engine/protocol/queue.ts';
+import { cutNoteLife as life, mostCuts } from '../../engine/protocol/queue.ts';
 import { finalStates, type RunRecord } from '../../engine/protocol/runs.ts';
 import { failureOf, type Failure } from './failure.ts';
 import type { Toasts } from './toasts.svelte.ts';
@@ -13,8 +13,6 @@ interface Teller {
   failure: Failure | null;
 }
 
-/** Milliseconds that the notes stay: nobody has asked for what they tell. */
-const life = 20_000;
 const why = 'the program that trained it ended before its time';
 
 /** Those that nobody has removed meanwhile. */
@@ -23,15 +21,20 @@ async function stillThere(service: AppService, runs: readonly number[]): Promise
   return found.flatMap((run) => (run === null || run.deletedAt !== null ? [] : [run]));
 }
 
-/** Tells of those of which nobody has been told. */
-export async function tellCut(app: Teller): Promise<void> {
+/** Tells of those of which nobody has been told; `anew`: the page begins. */
+export async function tellCut(app: Teller, anew = false): Promise<void> {
   const { service, toasts, router } = app;
-  const cut = await service.takeCut();
+  const cut = await service.takeCut({ anew });
   const left = await stillThere(service, cut.left);
   const goOn = (await stillThere(service, cut.goOn)).filter(({ state }) => !finalStates.has(state));
-  for (const { id, name } of left) {
-    const text = `${name} was cut short ${mostCuts} times in a row without coming farther: it does not go on by itself.`;
-    toasts.show(text, { action: { label: 'Show', run: () => router.go(`#run/${id}`) }, life });
+  // One note, however many they are: the window shows three at most.
+  if (left.length > 0) {
+    const [one, more] = [left.length === 1, `${mostCuts} times in a row without coming farther`];
+    const text = one
+      ? `${left[0].name} was cut short ${more}: it does not go on by itself.`
+      : `${left.length} runs were cut short ${more}: they do not go on by themselves.`;
+    const address = one ? `#run/${left[0].id}` : '#runs';
+    toasts.show(text, { action: { label: 'Show', run: () => router.go(address) }, life });
   }
   if (goOn.length === 0) return;
   const paused = await service.queuePaused();

@@ -107,7 +107,7 @@ export class AppState {
     this.service.onOpened(() => void this.takeOpened());
     void this.takeOpened();
     this.service.onCut(() => void tellCut(this));
-    void tellCut(this);
+    void tellCut(this, true);
   }
 
   async loadDevices(): Promise<void> {

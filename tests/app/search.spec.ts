@@ -80,7 +80,12 @@ test('a search is followed, outlives the program, and its best trial becomes a r
   await gone;
   const again = await launch({ home: app.home });
   try {
-    await expect(again.page.getByText(/^points search goes on from where it was/)).toBeVisible();
+    const note = again.page.getByText(/^points search goes on from where it was/);
+    await expect(note).toBeVisible();
+    // A page that is loaded again meanwhile says it too.
+    await (await again.electron.browserWindow(again.page)).evaluate((window) => window.webContents.reload());
+    await again.page.waitForEvent('load');
+    await expect(note).toBeVisible();
     await again.page.evaluate((run) => (location.hash = `#run/${run}`), id);
     await expect
       .poll(async () => (await trialsOf(again, id)).length, { timeout: 60_000 })

@@ -4,8 +4,11 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
-import type { CutRuns } from '../../engine/protocol/queue.ts';
+import { cutNoteLife, type CutRuns } from '../../engine/protocol/queue.ts';
+import { GoingOn } from '../../electron/main/going-on.ts';
+import { createStore } from '../../engine/history/store.ts';
 import { tellCut } from '../../renderer/app/cut-runs.ts';
+import { newRun, temporaryHome } from './fixtures/history.ts';
 
 const runs = new Map(
   Object.entries({
@@ -14,6 +17,7 @@ const runs = new Map(
     3: { id: 3, name: 'Trashed', state: 'interrupted', deletedAt: 5 },
     4: { id: 4, name: 'Done', state: 'completed', deletedAt: null },
     5: { id: 5, name: 'Left', state: 'interrupted', deletedAt: null },
+    6: { id: 6, name: 'Left too', state: 'interrupted', deletedAt: null },
   }),
 );
 
@@ -44,4 +48,24 @@ test('runs that are gone, in the trash or at their end when the note is written 
   assert.deepEqual(await told({ goOn: [1, purged, 2], left: [] }), [
     '2 runs go on from where they were: the program that trained them ended before its time.',
   ]);
+  // The window shows three notes at most: those that were left have one.
+  assert.deepEqual(await told({ goOn: [1], left: [5, 6, 3] }), [
+    '2 runs were cut short 3 times in a row without coming farther: they do not go on by themselves.',
+    `First goes on from where it was: ${why}`,
+  ]);
+});
+
+test('a page that is loaded again is told what the one before it had no time to show; what has stayed its time is told once', async (context) => {
+  const store = createStore(temporaryHome(context));
+  context.after(() => store.close());
+  const { id } = await store.createRun(newRun());
+  await store.updateRun({ run: id, patch: { state: 'interrupted', queue: { position: 1, taken: true } } });
+  const goingOn = new GoingOn({ store, runs: { adopt: async () => [] as never } });
+  await goingOn.start();
+  const cut = { goOn: [id], left: [] };
+  const nobody = { goOn: [], left: [] };
+  assert.deepEqual(goingOn.take(true, 1_000), cut);
+  assert.deepEqual(goingOn.take(false, 1_100), nobody, 'the same page hears of it once');
+  assert.deepEqual(goingOn.take(true, 2_000), cut, 'loaded again');
+  assert.deepEqual(goingOn.take(true, 1_000 + cutNoteLife), nobody);
 });
