@@ -89,10 +89,13 @@ export function expectedCounts(
   const missing = brought === null ? (info.columns.find(({ name }) => name === info.target)?.missing ?? 0) : 0;
   const pool = brought?.train ?? info.rows - missing;
   const [train, validation, test] = brought === null ? split : drawnShares(givenSplits(info), split);
+  // Ends are rounded, not shares, which would add up to a row more or less.
+  const trained = Math.round(pool * train);
+  const validated = test === 0 ? pool : Math.round(pool * (train + validation));
   return {
-    train: Math.round(pool * train),
-    validation: Math.round(pool * validation) + (brought?.validation ?? 0),
-    test: Math.round(pool * test) + (brought?.test ?? 0),
+    train: trained,
+    validation: validated - trained + (brought?.validation ?? 0),
+    test: pool - validated + (brought?.test ?? 0),
   };
 }
 

@@ -1,7 +1,7 @@
 // Tokens that are found in a text as they are, before anything else is done to it: [MASK], <|endoftext|>.
 
 import { z } from 'zod';
-import { classes, literally } from './unicode.ts';
+import { classes, literally, spaceStart } from './unicode.ts';
 
 export const addedTokenSchema = z.object({
   id: z.number().int().min(0),
@@ -43,7 +43,7 @@ export function addedTokenFinder(tokens: readonly AddedToken[]): (text: string) 
       const token = byContent.get(match[0])!;
       const end = match.index + match[0].length;
       if (token.single_word && isInWord(text, match.index, end)) continue;
-      const start = token.lstrip ? text.slice(done, match.index).replace(spaceBehind, '').length + done : match.index;
+      const start = token.lstrip ? spaceStart(text, match.index, done) : match.index;
       if (start < done) continue;
       if (start > done) stretches.push({ start: done, end: start, token: null });
       done = token.rstrip ? end + (spaceInFront.exec(text.slice(end))?.[0].length ?? 0) : end;
@@ -54,7 +54,6 @@ export function addedTokenFinder(tokens: readonly AddedToken[]): (text: string) 
   };
 }
 
-const spaceBehind = new RegExp(`[${classes.space}]+$`, 'v');
 const spaceInFront = new RegExp(`^[${classes.space}]+`, 'v');
 const wordBehind = new RegExp(`${classes.word}$`, 'v');
 const wordInFront = new RegExp(`^${classes.word}`, 'v');

@@ -19,11 +19,11 @@ import { wordPiece } from './wordpiece.ts';
 
 const schema = z.looseObject({
   added_tokens: z.array(addedTokenSchema).default([]),
-  normalizer: z.unknown(),
-  pre_tokenizer: z.unknown(),
-  post_processor: z.unknown(),
+  normalizer: z.unknown().optional(),
+  pre_tokenizer: z.unknown().optional(),
+  post_processor: z.unknown().optional(),
   padding: z.object({ pad_id: z.number().int() }).nullish(),
-  model: z.unknown(),
+  model: z.unknown().optional(),
 });
 
 /** Words whose ids are kept, and how long one may be. */

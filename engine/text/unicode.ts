@@ -77,5 +77,14 @@ export function normalForm(text: string, form: 'NFC' | 'NFD' | 'NFKC' | 'NFKD'):
   return parts.map((part, place) => (place % 2 === 1 ? part : part.normalize(form))).join('');
 }
 
+const isSpace = new RegExp(classes.space, 'v');
+
+/** Where the white space in front of a place begins, `from` at the earliest; an expression with $ takes the square of the time over spaces elsewhere. */
+export function spaceStart(text: string, place: number, from = 0): number {
+  let start = place;
+  while (start > from && isSpace.test(text[start - 1])) start--;
+  return start;
+}
+
 /** A text as a part of a regular expression that finds it, with the flag u or v. A hyphen stands for itself: escaped it would be an error. */
 export const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -6,7 +6,7 @@ import test from 'node:test';
 import type { TestContext } from 'node:test';
 import { shiftFinder } from '../../../engine/data/schema/shifts.ts';
 import type { DatasetInfo, DatasetSettings } from '../../../engine/protocol/data.ts';
-import { fewTestedText, foldsText, usualFolds } from '../../../engine/protocol/use.ts';
+import { expectedCounts, fewTestedText, foldsText, usualFolds } from '../../../engine/protocol/use.ts';
 import { codes, importFile, writeTable } from './helpers.ts';
 
 type Cell = string | number;
@@ -231,6 +231,22 @@ test('a test split of few rows: how uncertain it is, and what folds would do', (
     /a root mean square error of so few is uncertain by about ± 14 %/,
   );
   assert.deepEqual([fewTestedText(of(300), 'regression'), fewTestedText(of(1), 'regression')], [null, null]);
+});
+
+test('the splits that are expected have all rows, none more', () => {
+  for (const split of [undefined, [0.7, 0.15, 0.15], [0.9, 0.1, 0]] as const) {
+    for (let rows = 3; rows < 60; rows++) {
+      const { train, validation, test } = expectedCounts(
+        { rows, columns: [], target: null, image: undefined },
+        { split },
+      );
+      assert.equal(train + validation + test, rows, `${rows} rows by ${split?.join()}`);
+      assert.ok(Math.min(train, validation, test) >= 0);
+      if (split?.[2] === 0) assert.equal(test, 0);
+    }
+  }
+  const { train, validation, test } = expectedCounts({ rows: 37, columns: [], target: null, image: undefined }, {});
+  assert.deepEqual([train, validation, test], [30, 3, 4]);
 });
 
 test('folds are what a run of few rows begins with, where each fold would have some of every class and group', () => {
