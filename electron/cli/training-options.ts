@@ -10,7 +10,7 @@ import type { ColumnType, DatasetInfo, DatasetSettings, TextChoice } from '../..
 import { InputError } from '../../engine/protocol/errors.ts';
 import { parseJson } from '../../engine/protocol/json.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
-import { textColumns } from '../../engine/protocol/use.ts';
+import { leftOutColumns, textColumns } from '../../engine/protocol/use.ts';
 import { columnTypes, tasks, textFields } from '../../engine/settings/dataset.ts';
 import { usualTraining } from '../../engine/settings/network.ts';
 import { runFields } from '../../engine/settings/run.ts';
@@ -144,8 +144,10 @@ export function dataOf(info: DatasetInfo, rows: number, task: Task): TrainedOn {
     const [names, predicted] =
       task === 'language' ? [[info.target ?? ''], true as const] : [textColumns(info), undefined];
     const texts = names.map((name) => ({ name, vocabulary: 0, length: 0, ...(predicted && { predicted }) }));
-    const none = { kind: 'table', width: 0, numeric: 0, embeddings: [] } as const;
-    return { rows, task, classes, input: texts.length > 0 ? { ...none, texts } : none };
+    const left = new Set([info.target, ...names, ...leftOutColumns(info).map(({ column }) => column)]);
+    const others = predicted || texts.length === 0 ? 0 : info.columns.filter(({ name }) => !left.has(name)).length;
+    const table = { kind: 'table', width: others, numeric: others, embeddings: [] } as const;
+    return { rows, task, classes, input: texts.length > 0 ? { ...table, texts } : table };
   }
   const { channels, height, width } = info.image;
   return { rows, task, classes, input: { kind: 'image', channels, height, width } };

@@ -200,7 +200,7 @@ function resolveLayer(
   const def = registry.get(layer.type);
   if (!def) throw new ModelError(`There is no layer “${layer.type}”.`, `Layers: ${[...registry.keys()].join(', ')}.`);
   const args = resolveArguments(def, layer);
-  const inputs = resolveInputs(def, layer, index, positions);
+  const inputs = resolveInputs(def, layer, index, positions).filter(notEmpty(def, inputShape, data));
   const inputShapes = inputs.map((position) => (position < 0 ? inputShape : before[position].outputShape));
   const around = {
     ...data,
@@ -224,6 +224,17 @@ function resolveLayer(
       def.positions === 'begins' ? { text: textOf(def, args) } : def.positions === 'keeps' ? around.positions : null,
     parameters: named(def.parameters?.(inputShapes, args, around) ?? []),
     states: named(def.states?.(inputShapes, args) ?? []),
+  };
+}
+
+/** Leaves out what Concat puts beside texts where a table turns out to have no numbers and categories. Throws ModelError where another layer reads them. */
+function notEmpty(def: LayerDef, inputShape: Shape, { texts }: Pick<LayerSurroundings, 'texts'>) {
+  const empty = inputShape[0] === 0 && texts.length > 0;
+  return (position: number): boolean => {
+    if (position >= 0 || !empty) return true;
+    if (def.type === 'concat') return false;
+    const message = `${def.title} reads numbers and categories, and there are none to learn from.`;
+    throw new ModelError(message, 'Begin this branch with a token embedding, or take it out.');
   };
 }
 

@@ -77,6 +77,20 @@ test('trees say that they cannot read texts, and go without', async () => {
   assert.equal((await trainyard(home, 'train', table, '--target', 'liked', '--text', 'revew')).code, 2);
 });
 
+test('a network that reads texts reads the numbers beside them, and none where there are none', async () => {
+  const joined = async (...flags: readonly string[]): Promise<unknown> => {
+    const { run } = await lastEvent(home, 'train', table, '--target', 'liked', '--epochs', '1', ...flags);
+    const shown = (await lastEvent(home, 'show', String(run))) as {
+      config: { model: { layers: { from: unknown }[] } };
+    };
+    return shown.config.model.layers.at(-2)?.from;
+  };
+  const wanted = ['pooled', 'input'];
+  assert.deepEqual(await joined('--text', 'review'), wanted, 'the preset that is chosen by itself');
+  assert.deepEqual(await joined('--text', 'review', '--model', 'text-cnn'), wanted);
+  assert.notDeepEqual(await joined('--text', 'review', '--ignore', 'stars'), wanted);
+});
+
 test('each fold has words of its own, and their mean predicts', async () => {
   const flags = ['--target', 'liked', '--text', 'review', '--model', 'linear', '--folds', '3'];
   const { run } = await lastEvent(home, 'train', table, ...flags);

@@ -6,6 +6,7 @@ import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
+import { resolveModel } from '../../engine/model/resolve.ts';
 import type { ModelSpec } from '../../engine/model/spec.ts';
 import { gpt, textClassifier, type TextInput } from '../../engine/model/text-presets.ts';
 import { sharedGpu } from '../support/shared-gpu.ts';
@@ -80,4 +81,20 @@ test('a text beside numbers is learned from, and so are the numbers', async () =
     backend: createCpuBackend({ threads: 1 }),
   });
   assert.ok(result.metrics.test_accuracy > 0.8, String(result.metrics.test_accuracy));
+});
+
+test('texts beside numbers of which none is left to learn from are learned from alone; a layer of its own on those is refused', async () => {
+  const alone = makeTable({ rows: 64, numeric: 0, classes: 2, texts: [{ vocabulary: 9, length: 7 }] });
+  const input = alone.data.input as TextInput;
+  const model = textClassifier('small', shape)({ ...input, numeric: 1 });
+  assert.ok(model.layers.some(({ type }) => type === 'concat'));
+  const { result } = await trainHere(alone, { model, training, backend: createCpuBackend({ threads: 1 }) });
+  assert.ok(Number.isFinite(result.metrics.val_loss));
+  const own = model.layers.map((layer) =>
+    layer.type === 'concat' ? { type: 'dense', units: 2, from: 'input' } : layer,
+  );
+  assert.throws(() => resolveModel({ version: 1, layers: own }, input, 2), {
+    name: 'ModelError',
+    message: /Dense reads numbers and categories, and there are none to learn from\.$/,
+  });
 });
