@@ -54,7 +54,7 @@ await script(async () => {
   if (wantsEngine) {
     // Each file is a process of its own that compiles much the same modules.
     const cache = { NODE_COMPILE_CACHE: path.join(root, 'build', '.cache') };
-    const runner = ['--import', './scripts/tests-own-cache.mjs', '--test', `--test-concurrency=${concurrency}`];
+    const runner = ['--import', './scripts/tests-process.mjs', '--test', `--test-concurrency=${concurrency}`];
     await step(node, [...runner, ...engineSelection(parts)], cache);
   }
   if (wantsApp && fs.existsSync(path.join(root, 'tests/app/playwright.config.ts'))) {
