@@ -17,8 +17,13 @@ export function timeText(milliseconds: number): string {
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** The time of day of milliseconds since 1970, where the program runs: `07:00`. */
+/** The time of day of milliseconds since 1970, where the program runs: `07:00`, or `07:00:30` where it was chosen to the second. */
 export function clockText(time: number): string {
+  const seconds = new Date(time).getSeconds();
+  return seconds === 0 ? minuteText(time) : `${minuteText(time)}:${two(seconds)}`;
+}
+
+function minuteText(time: number): string {
   const date = new Date(time);
   return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
@@ -26,5 +31,5 @@ export function clockText(time: number): string {
 /** Of milliseconds since 1970, where the program runs: `2026-12-24 22:30`. */
 export function momentText(time: number): string {
   const date = new Date(time);
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${clockText(time)}`;
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${minuteText(time)}`;
 }

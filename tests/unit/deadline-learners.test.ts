@@ -110,7 +110,7 @@ test('boosting has as many trees as there is time for where it would stop by its
   assert.ok(cut.result.epochs > 10, `${cut.result.epochs} trees`);
   assert.ok(cut.ended <= 8_000 && cut.ended > 4_000, `it ended after ${cut.ended} ms`);
   assert.match(cut.result.remark!, /as many as there was time for$/);
-  assert.match(cut.log.join('\n'), /There is time for about [\d,]+ trees until \d\d:\d\d\./);
+  assert.match(cut.log.join('\n'), /There is time for about [\d,]+ trees until \d\d:\d\d:08\./);
   const { planned, epochs, annealed } = cut.result.deadline!;
   assert.deepEqual([epochs, annealed], [cut.result.epochs, undefined]);
   assert.ok(planned! > 0.5 * epochs && planned! < 2 * epochs, `${planned} planned, ${epochs} grown`);
@@ -129,6 +129,11 @@ test('a forest has all its trees, or those there is time for, what scoring them 
   assert.ok(paused.result.epochs < 0.8 * cut.result.epochs, 'a pause takes of the time');
   const whole = await train('forest', { trees: 5 }, { until: 600_000 });
   assert.deepEqual([whole.result.epochs, whole.result.deadline!.until], [5, 600_000]);
+  for (const name of ['forest', 'boosted']) {
+    const short = await train(name, { trees: 100 }, { until: 1_700, tick: 20 });
+    assert.equal(short.result.epochs, 1, `${name}: without a tree there is no model`);
+    assert.match(short.result.remark!, /as many as there was time for$/);
+  }
 });
 
 test('a linear model keeps the best penalty there was time to try', async () => {
@@ -153,7 +158,7 @@ test('the best of all and a search look until then, whatever their minutes and t
     [search.result.search!.ended, search.result.deadline!.epochs],
     ['minutes', search.result.search!.trials],
   );
-  const plan = /There is time for about (\d+) trials until \d\d:\d\d\./.exec(search.log.join('\n'));
+  const plan = /There is time for about (\d+) trials until \d\d:\d\d:08\./.exec(search.log.join('\n'));
   assert.equal(Number(plan?.[1]), search.result.deadline!.planned);
   assert.ok(search.result.deadline!.planned! > 1);
   const short = await train('search', { of: 'linear', trials: 0 }, { until: 1_600, tick: 5 });

@@ -126,12 +126,12 @@ export class TreeTraining implements Training {
     const { clock } = surroundings;
     const start = clock();
     try {
-      while (clock() - start < sliceMilliseconds) {
+      do {
         if ((await this.#grove.work.next()).done) return true;
         // Whoever listens to each point may stop it at that tree, however quick the next ones are.
         if (events.onPoint) this.#addPoints();
         if (control.stopRequested) return false;
-      }
+      } while (clock() - start < sliceMilliseconds);
       return false;
     } finally {
       this.#seconds += (clock() - start) / 1000;
@@ -149,7 +149,8 @@ export class TreeTraining implements Training {
       const time = `There is time for about ${countText(Math.min(this.#planned, most), 'tree')} until ${by}`;
       this.#course.say(this.#planned >= most ? `${time}: all that it may have.` : `${time}.`);
     }
-    return this.#doneBy.left(this.#atEnd.each * this.#done) < 0;
+    // One tree at least: without any there is no model.
+    return this.#done > 0 && this.#doneBy.left(this.#atEnd.each * this.#done) < 0;
   }
 
   /** With what is there now and again, as later trees may be larger. */
