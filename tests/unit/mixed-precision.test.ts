@@ -5,7 +5,6 @@ import test from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
-import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { planMemory, type PlanDevice } from '../../engine/hardware/memory-forecast.ts';
 import { sparedMemory } from '../../engine/hardware/spared.ts';
@@ -192,21 +191,19 @@ for (const [name, share] of [
   ['resnet20', 0.7],
 ] as const) {
   test(`${name} takes less than ${share} of its memory on the GPU, as forecast`, { skip }, async () => {
-    const opened = await testGpu();
-    const backend = createWebgpuBackend(opened);
-    const device: PlanDevice = { kind: 'gpu', limits: opened.device.limits, subgroups: opened.subgroups };
+    const { device: its, subgroups } = await testGpu();
+    const device: PlanDevice = { kind: 'gpu', limits: its.limits, subgroups };
+    const backend = await sharedGpu();
     const { model } = subjectNamed(name, { batch: 64 });
-    const bytes: number[] = [];
-    for (const precision of ['float32', 'mixed16'] as const) {
-      const asked = { ...model!, training: { ...model!.training, precision } };
-      const { plan, memory } = planMemory(asked, counts, device);
-      const executable = await backend.compile(plan);
-      assert.equal(executable.bytes, memory.total);
-      executable.dispose();
-      bytes.push(memory.total);
-    }
-    await backend.close();
-    assert.ok(bytes[1] < share * bytes[0], `${bytes[1]} of ${bytes[0]}`);
+    const asked = (precision: 'float32' | 'mixed16') =>
+      planMemory({ ...model!, training: { ...model!.training, precision } }, counts, device);
+    const { plan, memory } = asked('mixed16');
+    const executable = await backend.compile(plan);
+    assert.equal(executable.bytes, memory.total);
+    executable.dispose();
+    its.destroy();
+    const whole = asked('float32').memory.total;
+    assert.ok(memory.total < share * whole, `${memory.total} of ${whole}`);
   });
 }
 
