@@ -3,7 +3,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { rmSync, type Stats } from 'node:fs';
-import { access, constants, lstat, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { access, constants, lstat, mkdir, open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
@@ -91,6 +91,38 @@ export async function checkOutput(file: string, output: Output): Promise<void> {
     if (!old || old.isFile()) await access(path.dirname(target), constants.W_OK);
   } catch (error) {
     throw explain(file, error);
+  }
+}
+
+/** The same of a folder, which need not be there yet: the nearest folder above it has to be one that can be written. */
+export async function checkOutputFolder(folder: string): Promise<void> {
+  try {
+    let place = path.resolve(folder);
+    let found = await stat(place).catch(missingIsNull);
+    while (found === null && path.dirname(place) !== place) {
+      place = path.dirname(place);
+      found = await stat(place).catch(missingIsNull);
+    }
+    if (found === null) throw Object.assign(new Error('there is no such drive'), { code: 'ENXIO' });
+    if (!found.isDirectory()) throw Object.assign(new Error('a file has that name'), { code: 'EEXIST' });
+    await access(place, constants.W_OK);
+  } catch (error) {
+    throw explain(folder, error);
+  }
+}
+
+/** Makes a folder and those above it, one after the other, and returns the first that was not there; undefined: all were. Throws as `writeOutput`. */
+export async function makeOutputFolder(folder: string): Promise<string | undefined> {
+  await checkOutputFolder(folder);
+  const missing: string[] = [];
+  try {
+    // Not by `recursive`, which never ends where the system takes no folder, as below /proc.
+    for (let at = path.resolve(folder); (await stat(at).catch(missingIsNull)) === null; at = path.dirname(at))
+      missing.unshift(at);
+    for (const at of missing) await mkdir(at);
+    return missing[0];
+  } catch (error) {
+    throw explain(folder, error);
   }
 }
 

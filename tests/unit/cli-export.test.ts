@@ -107,6 +107,27 @@ test('a file is checked again; one of another run is refused', async () => {
   assert.match(folder.stderr, /folder/);
 });
 
+test('a folder that cannot be made is refused in one line, before or in place of a file of that name', async () => {
+  const file = path.join(home, 'taken');
+  fs.writeFileSync(file, 'mine');
+  const below = process.platform === 'linux' ? [['/proc/none/project', /its folder is not there/] as const] : [];
+  const places = [
+    [file, /a file has that name/],
+    [path.join(file, 'project'), /part of the path is a file/],
+    ...below,
+  ] as const;
+  for (const [out, why] of places) {
+    for (const format of ['pytorch', 'pytorch-ddp']) {
+      const { code, stderr } = await trainyard(home, 'export', '1', '--format', format, '--out', out);
+      const last = stderr.trim().split('\n').at(-1)!;
+      assert.equal(code, 2, stderr);
+      assert.match(last, why);
+      assert.ok(last.startsWith(`trainyard: Cannot write ${out}`), last);
+    }
+  }
+  assert.equal(fs.readFileSync(file, 'utf8'), 'mine');
+});
+
 const project = path.join(home, 'project');
 const compared = path.join(home, 'compared');
 

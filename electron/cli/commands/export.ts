@@ -1,6 +1,6 @@
 // `export`: a run for other tools, as a file or a folder. An exported model comes with the proof that it predicts as the run does.
 
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { certificateText } from '../../../engine/export/certificate.ts';
 import { createExporter } from '../../../engine/export/exporter.ts';
@@ -22,7 +22,7 @@ import { about } from '../about.ts';
 import { choiceOption, runNumber, textOption, type Command, type CommandContext } from '../command.ts';
 import { checkpointChoice, checkpointOption } from '../transfer-options.ts';
 import { withProgress } from '../import.ts';
-import { checkOutput, isStandardOutput, writeOutput } from '../output-file.ts';
+import { checkOutput, checkOutputFolder, isStandardOutput, makeOutputFolder, writeOutput } from '../output-file.ts';
 import { formatBytes, type Output } from '../output.ts';
 
 const listed = exportFormats.map((format) => `${format}: ${exportWords[format].holds}`).join('; ');
@@ -63,7 +63,7 @@ export const exportCommand: Command = {
       textOption(options, 'out') ?? (folder ? `run-${run}-${format}` : `run-${run}.${format}`),
       format,
     );
-    if (!folder) await checkOutput(out, output);
+    await (folder ? checkOutputFolder(out) : checkOutput(out, output));
     const name = folder ? `run-${run}` : path.parse(out).name;
     const { files, certificate, proven } = await make(context, run, format, name);
     for (const { message } of await modelFileWarnings(store, run)) output.note(`! ${message}`);
@@ -178,11 +178,11 @@ async function writeFiles(out: string, [main, ...beside]: readonly ExportedFile[
 
 /** A folder that was not there before is there as a whole or not at all. */
 async function writeFolder(out: string, files: readonly ExportedFile[], output: Output): Promise<void> {
-  const made = await mkdir(out, { recursive: true });
+  const made = await makeOutputFolder(out);
   try {
     for (const { path: name, data } of files) {
       const file = placeIn(out, name, true, 0);
-      await mkdir(path.dirname(file), { recursive: true });
+      await makeOutputFolder(path.dirname(file));
       await writeOutput(file, [data], output);
     }
   } catch (error) {
