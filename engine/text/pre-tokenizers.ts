@@ -2,8 +2,7 @@
 // that finds the pieces (what it does not find is dropped), or a function to the places of the pieces.
 
 import { z } from 'zod';
-import { InputError } from '../protocol/errors.ts';
-import { takesLinearTime } from './linear-expressions.ts';
+import { foreignExpression } from './foreign-expressions.ts';
 import { kindOf, savedAs, unsupported } from './saved.ts';
 import { classes, literally } from './unicode.ts';
 
@@ -82,7 +81,7 @@ function preTokenizerOf(json: unknown): PreTokenizer {
     case 'Split': {
       const { pattern, behavior, invert } = savedAs(kinds.Split, json, 'pre-tokenizer');
       if (invert) throw unsupported('pre-tokenizer', 'Split, inverted');
-      return splitting('String' in pattern ? literal(pattern.String) : foreign(pattern.Regex), behavior);
+      return splitting('String' in pattern ? literal(pattern.String) : foreignExpression(pattern.Regex), behavior);
     }
     default:
       throw unsupported('pre-tokenizer', kind);
@@ -92,31 +91,6 @@ function preTokenizerOf(json: unknown): PreTokenizer {
 const expression = (source: string): RegExp => new RegExp(source, 'gv');
 
 const literal = (text: string): RegExp => new RegExp(literally(text), 'gu');
-
-/** A regular expression of Oniguruma: its short classes are of Unicode. */
-function foreign(source: string): RegExp {
-  const shorts: Readonly<Record<string, string>> = {
-    s: String.raw`\p{White_Space}`,
-    S: String.raw`\P{White_Space}`,
-    d: String.raw`\p{Nd}`,
-    D: String.raw`\P{Nd}`,
-  };
-  const own = source.replace(/\\(.)/gs, (whole, short: string) => shorts[short] ?? whole);
-  let read: RegExp;
-  try {
-    read = new RegExp(own, 'gu');
-  } catch {
-    throw unsupported('regular expression', source);
-  }
-  if (takesLinearTime(source)) return read;
-  throw new InputError(
-    'input.tokenizer',
-    `The regular expression “${cut(source)}” of this tokenizer could take without end over a text, so it is not used.`,
-    'Choose another tokenizer.json (those of GPT-2, Llama 3, Qwen and their kin are taken), or train a tokenizer on the texts.',
-  );
-}
-
-const cut = (source: string): string => (source.length > 80 ? `${source.slice(0, 80)}…` : source);
 
 /** Pieces are what an expression finds. */
 function matching(source: string): PreTokenizer {

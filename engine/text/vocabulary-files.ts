@@ -71,7 +71,9 @@ function parsed(file: string, text: string): unknown {
 
 /** BERT's: a token a line, its id the number of the line from 0. In lower case unless its settings say otherwise. */
 function fromLines(text: string, settings: Settings): unknown {
-  const tokens = text.replace(/\r?\n$/, '').split(/\r?\n/);
+  const lines = text.split(/\r?\n/);
+  // Empty lines at the end are tokens to no model.
+  const tokens = lines.slice(0, lines.findLastIndex((line) => line !== '') + 1);
   const vocab = Object.fromEntries(tokens.map((token, id) => [token, id]));
   const vocabulary = vocabularyOf(vocab);
   const unknown = settings.unk_token ?? '[UNK]';

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { foreignExpression } from '../../../engine/text/foreign-expressions.ts';
 import { takesLinearTime } from '../../../engine/text/linear-expressions.ts';
 import { tokenizerOf } from '../../../engine/text/tokenizers.ts';
 
@@ -73,3 +74,31 @@ for (const source of [
     });
   });
 }
+
+for (const source of [
+  '^a',
+  'b$',
+  String.raw`\bab`,
+  String.raw`\B`,
+  String.raw`\w+`,
+  String.raw`[^\W]+`,
+  '[[a-c]d]',
+  '[a-z&&[^b]]+',
+]) {
+  test(`“${source}” finds something else in Oniguruma, and is refused`, () => {
+    assert.throws(() => tokenizerOf(tokenizerWith(source)), {
+      code: 'input.tokenizer',
+      message: `The regular expression “${source}” of this tokenizer is not supported.`,
+    });
+  });
+}
+
+test('a dot is any sign but a new line, in a class a dot', () => {
+  // As tokenizers 0.23 has it.
+  const places = (Regex: string, text: string) => foreignExpression(Regex).exec(text)?.[0] ?? null;
+  assert.deepEqual(
+    ['a\rb', 'a\u2028b', 'a\nb'].map((text) => places('a.b', text)),
+    ['a\rb', 'a\u2028b', null],
+  );
+  assert.equal(places(String.raw`[.$^\d]+`, 'x.$^١'), '.$^١');
+});

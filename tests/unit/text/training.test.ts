@@ -120,6 +120,15 @@ test('vocab.txt, and vocab.json with merges.txt, make the tokenizer that tokeniz
   }
 });
 
+test('empty lines at the end of vocab.txt are no tokens', () => {
+  const lines = '[UNK]\n[CLS]\n[SEP]\n\na';
+  for (const end of ['', '\n', '\r\n', '\n\n', '\r\n\r\n\n']) {
+    const tokenizer = tokenizerFromFiles({ 'vocab.txt': lines + end });
+    assert.equal(tokenizer.vocabulary, 5, JSON.stringify(end));
+    assert.deepEqual([...tokenizer.encode('a')], [1, 4, 2]);
+  }
+});
+
 test('files that are none, or do not belong together, are refused by what is wrong with them', () => {
   const { tokenizer } = cases['bert_uncased'];
   const changed = (part: object): unknown => ({ ...tokenizer, ...part });
