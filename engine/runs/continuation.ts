@@ -108,7 +108,9 @@ export async function refuseOtherTokens(store: StoreService, parent: number, pre
   const kept = await store.readFile({ run: parent, file: 'preprocessing.json' });
   const before = kept === null ? [] : tokenizersOf(JSON.parse(new TextDecoder().decode(kept)));
   const now = tokenizersOf(preprocessing);
-  if (before.length === 0 || before.join() === now.join()) return;
+  // Several columns may be read by the one tokenizer there was.
+  const wanted = before.length === 1 && now.length > 1 ? now.map(() => before[0]) : before;
+  if (before.length === 0 || wanted.join() === now.join()) return;
   throw new InputError(
     'input.from',
     `Run ${parent} reads texts by a tokenizer of its own, and the texts here are cut by another: its weights would see other tokens.`,

@@ -23,6 +23,7 @@ import { goOnFrom } from './start.ts';
 import { type Opened, openSession, sharingOf, sharingText } from './together.ts';
 import { StepStream } from './step-stream.ts';
 import { Timekeeper } from './timekeeper.ts';
+import { unreadWarning } from './unread.ts';
 import { initializeWeights, readWeights, weightNames, writeWeights, type Weights } from './weights.ts';
 
 /** Trains one run to its end and returns its result. `started` is called once the plan is compiled. */
@@ -165,9 +166,11 @@ class Trainer {
   }
 
   #announce(): void {
-    const { training, batch, accumulate, order, stepsPerEpoch, rows, smaller, executable } = this.#session;
+    const { model, training, batch, accumulate, order, stepsPerEpoch, rows, smaller, executable } = this.#session;
     const { backend, data } = this.#options;
     if (backend.device.warning) this.#diary.warn(backend.device.warning);
+    const unread = unreadWarning(model);
+    if (unread !== null) this.#diary.warn(unread);
     const { threads, payingThreads } = executable;
     if (threads !== undefined && payingThreads !== undefined) {
       const fewer = payingThreads === 1 ? 'one is' : `${payingThreads} are`;

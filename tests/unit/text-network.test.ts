@@ -5,7 +5,7 @@ import test from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
-import { defaultTraining } from '../../engine/model/presets.ts';
+import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { resolveModel } from '../../engine/model/resolve.ts';
 import type { ModelSpec } from '../../engine/model/spec.ts';
 import { gpt, textClassifier, type TextInput } from '../../engine/model/text-presets.ts';
@@ -97,4 +97,27 @@ test('texts beside numbers of which none is left to learn from are learned from 
     name: 'ModelError',
     message: /Dense reads numbers and categories, and there are none to learn from\.$/,
   });
+});
+
+test('what no layer reads is said: numbers beside texts, a second text, texts beside numbers', async () => {
+  const texts = [
+    { vocabulary: 9, length: 7 },
+    { vocabulary: 9, length: 5 },
+  ];
+  const mixed = makeTable({ rows: 64, numeric: 2, classes: 2, texts });
+  const input = mixed.data.input as TextInput;
+  const said = async (model: ModelSpec): Promise<readonly string[]> => {
+    const made = { model, training: { ...training, epochs: 1 }, backend: createCpuBackend({ threads: 1 }) };
+    const { log } = await trainHere(mixed, made);
+    return log.flatMap(
+      ({ message }) => /^No layer of this network reads (.*): it learns nothing/.exec(message)?.[1] ?? [],
+    );
+  };
+  const [first, second] = (input.texts ?? []).map(({ name }) => name);
+  assert.deepEqual(await said(textClassifier('small', shape)(input)), []);
+  assert.deepEqual(
+    await said(textClassifier('small', shape)({ ...input, texts: input.texts?.slice(0, 1), numeric: 0 })),
+    [`${second} and the numbers and categories`],
+  );
+  assert.deepEqual(await said(mlp([4])), [`${first} and ${second}`]);
 });

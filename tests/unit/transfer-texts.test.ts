@@ -83,6 +83,19 @@ test('weights are not begun with where another tokenizer cuts the texts', async 
     refuseOtherTokens(store, 1, { features: [{ tokenizer: { a: 2 } }] }),
     /Run 1 reads texts by a tokenizer of its own/,
   );
+  const both = (second: number) => ({ features: [{ tokenizer: { a: 1 } }, { tokenizer: { a: second } }] });
+  await refuseOtherTokens(store, 1, both(1));
+  await assert.rejects(refuseOtherTokens(store, 1, both(2)), /cut by another/);
+});
+
+test('two columns of text begin with a model of one, by its tokenizer; that a layer of each is wanted is said', async () => {
+  const file = path.join(home, 'pair.csv');
+  const lines = fs.readFileSync(path.join(home, 'first.csv'), 'utf8').split('\n').slice(1);
+  fs.writeFileSync(file, ['text,more,label', ...lines.map((line) => `${line.split(',')[0]},${line}`)].join('\n'));
+  const two = flags.map((flag) => (flag === 'text' ? 'text,more' : flag));
+  const { run } = await lastEvent(home, 'train', file, '--from', '1', ...two);
+  const log = (await trainyard(home, 'show', String(run), '--log')).stdout;
+  assert.match(log, /No layer of this network reads more: it learns nothing from them/);
 });
 
 test('texts of a model with a place for each token are read at its length, others as far as it has places', async () => {
