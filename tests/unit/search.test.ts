@@ -209,6 +209,8 @@ test('what cannot be searched is refused in one line before anything is read', a
     [['--until', 'noon'], /--until noon is no time/],
     [['--until', '2001-01-01'], /--until 2001-01-01 is past/],
     [['--until', '7:00', '--minutes', '3'], /do not go together/],
+    [['--folds', '1'], /--folds is “1”\. It has to be a whole number from 2 to 20/],
+    [['--folds', '21'], /^trainyard: --folds is “21”\. It has to be a whole number from 2 to 20/],
     [['--ensemble', '1'], /--ensemble is “1”/],
     [['--ensemble', '3', '--queue'], /--ensemble and --queue do not go together/],
   ];

@@ -132,6 +132,7 @@ async function searchOptions(options: OptionValues): Promise<OptionValues> {
   // What is refused is refused before anything is read.
   const { of = searchFields.of.default } = chosenByFlags(searchFields, options);
   spaceOf({ of, space: await spaceOption(options) });
+  numberOption(options, 'folds', { minimum: 2, maximum: searchFields.parts.maximum, whole: true });
   return limited(options);
 }
 
