@@ -4,26 +4,25 @@
 import type { Backend, Executable } from '../backends/backend.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
 import type { TrainingSpec } from '../model/spec.ts';
-import { flatCosine, learningRateAt } from '../optim/schedules.ts';
+import { flatCosine } from '../optim/schedules.ts';
 import { compilePlan } from '../plan/compile.ts';
 import { ratesOf } from '../plan/layout.ts';
 import { programName, stepOf, type Plan } from '../plan/plan.ts';
 import { classWeightsTensor } from '../plan/step.ts';
-import type { TrainingState } from './checkpoint.ts';
-import { shareAt, type DeadlinePlan } from './deadline.ts';
 import { longestOf, paddingOf, type Buckets } from './buckets.ts';
 import { beginLossScale } from './loss-scale.ts';
-import { ResidentRows, residentCapacity, windowsOf, type RowRange } from './resident-rows.ts';
+import { ResidentRows, residentCapacity, type RowRange } from './resident-rows.ts';
 import { RowOrder, type TrainedRows } from './row-order.ts';
 import { checkpointingWords, MisfitError } from './checkpointing-words.ts';
 import { sessionModels, type SessionModels, type SessionSource } from './session-models.ts';
+import { Predictions } from './session-predictions.ts';
+import { SessionSchedule } from './session-schedule.ts';
 import {
   classWeights,
   isOutOfMemory,
   lengthOf,
   normalizationOf,
   planOptions,
-  predictSteps,
   trainBatches,
   usesBatchStatistics,
   type SessionSizes,
@@ -63,8 +62,6 @@ export class Session {
   readonly classWeights: Float32Array | null;
   /** Of rows with a text of like length; null: there are none. */
   readonly buckets: Buckets | null;
-  /** Of the rows that are predicted, each bucket with a program; null: one program is for all. */
-  readonly #predicted: Buckets | null;
   readonly #trainedRows: TrainedRows;
   #order: RowOrder;
   /** Places on the device of the rows that are to be trained on next, in their order. */
@@ -73,17 +70,10 @@ export class Session {
   /** Rows of each part of a step that takes so many; absent: steps are one program. */
   readonly #parts: SessionSizes['parts'];
   readonly #tableRows: number;
-  /** Where the schedule began, and where the optimizer's state was new. */
-  #begun = { scheduleStep: 0, scheduleEpoch: 0, optimizerStep: 0 };
-  #plan: DeadlinePlan | null = null;
+  readonly schedule: SessionSchedule;
   /** Why the batch is in more parts than asked for. */
   #misfit: unknown = null;
-  readonly #predictIndices: Uint32Array;
-  /** The part of them that the last submit of predictions had: mostly that of the next one. */
-  #writtenIndices: Uint32Array = new Uint32Array(0);
-  readonly #predictBatch: number;
-  /** Rows of the programs of `tokenLoss`, the larger first. */
-  readonly #evaluateBatches: readonly number[];
+  readonly #predictions: Predictions;
 
   /** A batch that does not fit the device's memory is computed in more and more parts, until one does. */
   static async open(options: SessionOptions): Promise<Session> {
@@ -139,7 +129,6 @@ export class Session {
     this.model = model;
     this.whole = whole;
     this.buckets = buckets;
-    this.#predicted = predicted;
     this.plan = plan;
     this.executable = executable;
     this.training = training;
@@ -152,15 +141,20 @@ export class Session {
     this.#trainedRows = { rows: data.counts.train, leftOut, seed: training.seed, dealing };
     this.#order = new RowOrder(this.#trainedRows, capacity);
     this.stepsPerEpoch = Math.floor(data.counts.train / batch) + programs.length - 1;
+    this.schedule = new SessionSchedule(training, this.stepsPerEpoch);
     this.#parts = parts;
     // Parts that are of one bucket each save no memory that anyone was short of.
     const dealt = !devices && (buckets?.parts ?? 1) > 1;
     this.accumulate = dealt ? accumulate : Math.max(...partsEach(parts?.(batch), devices?.(batch)));
     this.#tableRows = stepOf(plan, programName('train', batch))?.tableRows ?? 1;
-    const predict = Object.values(plan.programs).at(-1)!;
-    this.#predictBatch = predict.batch;
-    this.#evaluateBatches = evaluateBatches;
-    this.#predictIndices = new Uint32Array(predictSteps * this.#predictBatch);
+    this.#predictions = new Predictions({
+      executable,
+      plan,
+      model,
+      rows: this.rows,
+      buckets: predicted,
+      evaluateBatches,
+    });
     this.classWeights = classWeights(training, data.classCounts, model.outputs);
     if (this.classWeights && !options.predictOnly) executable.write(classWeightsTensor, this.classWeights);
     if (data.input.kind === 'image') {
@@ -171,11 +165,11 @@ export class Session {
       executable,
       capacity: plan.stepCapacity,
       training,
-      learningRate: (step) => this.learningRate(step),
+      learningRate: (step) => this.schedule.learningRate(step),
       rates: ratesOf(model.parameters),
       regularisation:
-        training.schedule.regularisation === 'flat_cosine' ? (step) => flatCosine(this.#progress(step)) : null,
-      updates: (step) => step - this.#begun.optimizerStep,
+        training.schedule.regularisation === 'flat_cosine' ? (step) => flatCosine(this.schedule.progress(step)) : null,
+      updates: (step) => this.schedule.updatesBefore(step),
       parts: parts ?? null,
       // On one device alone the parts of all are added up in one sum.
       devices: (options.backend.together && devices) ?? null,
@@ -194,40 +188,6 @@ export class Session {
   /** What would make a batch that did not fit the memory smaller, in words. */
   get smaller(): string | null {
     return this.#misfit instanceof MisfitError ? this.#misfit.smaller : null;
-  }
-
-  /** Takes the place of a run that goes on: where it began with the schedule and the optimizer it has now. */
-  takeUp({ scheduleStep, scheduleEpoch, optimizerStep, plan }: TrainingState): void {
-    this.#begun = { scheduleStep, scheduleEpoch, optimizerStep };
-    this.#plan = plan ?? null;
-  }
-
-  /** Goes by a time instead of the number of epochs from now on. */
-  takePlan(plan: DeadlinePlan): void {
-    this.#plan = plan;
-  }
-
-  /** What is planned where nothing but the number of epochs is known: the schedule as it is. */
-  get wholePlan(): DeadlinePlan {
-    return this.#plan ?? { steps: this.totalSteps, fromStep: this.#begun.scheduleStep + this.#warmup, fromShare: 0 };
-  }
-
-  /** Steps of the whole run, those it took over included. */
-  get totalSteps(): number {
-    if (this.#plan) return this.#plan.steps;
-    const { scheduleStep, scheduleEpoch } = this.#begun;
-    return scheduleStep + this.stepsPerEpoch * (this.training.epochs - scheduleEpoch);
-  }
-
-  /** Epochs of the whole run; the last of a plan may be cut short. */
-  get epochs(): number {
-    return this.#plan ? Math.ceil(this.epochAt(this.#plan.steps)) : this.training.epochs;
-  }
-
-  /** Epochs after so many steps, with fractions. */
-  epochAt(step: number): number {
-    const { scheduleStep, scheduleEpoch } = this.#begun;
-    return scheduleEpoch + (step - scheduleStep) / this.stepsPerEpoch;
   }
 
   /** The order in which epochs visit the rows. */
@@ -336,123 +296,18 @@ export class Session {
   }
 
   /** The model's raw outputs [rows, outputs] for consecutive rows. `pause` is called between submits. */
-  async predict(range: RowRange, pause?: () => Promise<void>): Promise<Float32Array> {
-    const width = this.model.outputs;
-    const outputs = new Float32Array((range.end - range.start) * width);
-    const batch = this.#predictBatch;
-    // Read one submit behind: a GPU has the next one before this one's outputs are on their way.
-    let reading: Promise<void> | null = null;
-    for (const window of windowsOf(range, this.rows.capacity)) {
-      // The answer to a single row takes a few microseconds: what is there already is not waited for.
-      const base = this.rows.shown(window) ?? (await this.rows.show(window));
-      for (const { program, rows: all } of this.#predictGroups(window)) {
-        for (let done = 0; done < all.length;) {
-          const most = Math.min(predictSteps, this.executable.stepsAtOnce(program)) * batch;
-          const rows = done === 0 && all.length <= most ? all : all.subarray(done, done + most);
-          const steps = Math.ceil(rows.length / batch);
-          if (this.#writtenIndices.length !== steps * batch) {
-            this.#writtenIndices = this.#predictIndices.subarray(0, steps * batch);
-          }
-          // The last step is filled up with the last row; its extra outputs are not read.
-          for (let i = 0; i < steps * batch; i++) {
-            this.#writtenIndices[i] = base + rows[Math.min(i, rows.length - 1)] - window.start;
-          }
-          this.executable.write('step.indices', this.#writtenIndices);
-          await this.executable.run(program, steps);
-          const earlier: Promise<void> | null = reading;
-          reading = this.executable.read('ring.outputs', 0, rows.length * width).then((values) => {
-            if (!this.#predicted) outputs.set(values, (rows[0] - range.start) * width);
-            else
-              rows.forEach((row, i) =>
-                outputs.set(values.subarray(i * width, (i + 1) * width) as Float32Array, (row - range.start) * width),
-              );
-          });
-          // Who waits for it hears of a failure, unless one before it has ended the prediction.
-          reading.catch(() => undefined);
-          if (earlier) await earlier;
-          done += rows.length;
-          if (pause) await pause();
-        }
-      }
-    }
-    await reading;
-    return outputs;
-  }
-
-  /** The rows of a window by the program that predicts them: those of a bucket that fill no batch go to the next longer one. */
-  #predictGroups({ start, end }: RowRange): readonly { readonly program: string; readonly rows: Uint32Array }[] {
-    const batch = this.#predictBatch;
-    const all = new Uint32Array(end - start);
-    for (let i = 0; i < all.length; i++) all[i] = start + i;
-    if (!this.#predicted) return [{ program: programName('predict', batch), rows: all }];
-    const { lengths, of } = this.#predicted;
-    let rest = new Uint32Array(0);
-    return lengths.flatMap((length, bucket) => {
-      const waiting = Uint32Array.from([...rest, ...all.filter((row) => of[row] === bucket)]);
-      const whole = bucket === lengths.length - 1 ? waiting.length : waiting.length - (waiting.length % batch);
-      rest = waiting.slice(whole);
-      return whole === 0 ? [] : [{ program: programName('predict', batch, length), rows: waiting.subarray(0, whole) }];
-    });
+  predict(range: RowRange, pause?: () => Promise<void>): Promise<Float32Array> {
+    return this.#predictions.outputs(range, pause);
   }
 
   /** The mean loss of consecutive rows at every position, of a language model. `pause` is called between submits. */
-  async tokenLoss(range: RowRange, pause: () => Promise<void> = async () => {}): Promise<number> {
-    const [batch] = this.#evaluateBatches;
-    let sum = 0;
-    for (const window of windowsOf(range, this.rows.capacity)) {
-      const base = await this.rows.show(window);
-      const count = window.end - window.start;
-      for (let done = 0; done < count;) {
-        const rows = count - done >= batch ? batch : 1;
-        const program = programName('evaluate', rows);
-        const most = Math.min(this.plan.stepCapacity, this.executable.stepsAtOnce(program));
-        const steps = Math.min(most, rows === 1 ? count - done : Math.floor((count - done) / batch));
-        const places = Uint32Array.from({ length: steps * rows }, (_, row) => base + done + row);
-        this.executable.write('step.indices', places);
-        await this.executable.run(program, steps);
-        const losses = (await this.executable.read('ring.loss', 0, steps)) as Float32Array;
-        for (const loss of losses) sum += loss * rows;
-        done += steps * rows;
-        await pause();
-      }
-    }
-    return sum / (range.end - range.start);
+  tokenLoss(range: RowRange, pause?: () => Promise<void>): Promise<number> {
+    return this.#predictions.tokenLoss(range, pause);
   }
 
-  /** What a language model expects after a text: logits [outputs] of codes [width]. They have a row of the device to themselves. */
-  async following(codes: Float32Array): Promise<Float32Array> {
-    const row = this.rows.capacity;
-    this.executable.write('data.x', codes, row * codes.length);
-    this.executable.write('step.indices', Uint32Array.of(row));
-    await this.executable.run(programName('predict', 1), 1);
-    return (await this.executable.read('ring.outputs', 0, this.model.outputs)) as Float32Array;
-  }
-
-  learningRate(step: number): number {
-    const done = step - this.#begun.scheduleStep;
-    if (this.#plan && done >= this.#warmup) {
-      const total = this.#plan.steps - this.#begun.scheduleStep;
-      const stretched = this.#warmup + shareAt(this.#plan, step) * Math.max(0, total - this.#warmup - 1);
-      return learningRateAt(this.training, stretched, total, this.stepsPerEpoch);
-    }
-    return learningRateAt(this.training, step - this.#begun.scheduleStep, this.#scheduledSteps, this.stepsPerEpoch);
-  }
-
-  /** Steps of the schedule. */
-  get #scheduledSteps(): number {
-    const { epochs, schedule } = this.training;
-    const last = schedule.overEpochs > 0 ? schedule.overEpochs : epochs;
-    return this.stepsPerEpoch * Math.max(0, last - this.#begun.scheduleEpoch);
-  }
-
-  get #warmup(): number {
-    return Math.round(this.training.schedule.warmupEpochs * this.stepsPerEpoch);
-  }
-
-  /** How far the schedule is at a step: 0 … 1. */
-  #progress(step: number): number {
-    if (this.#plan) return shareAt(this.#plan, step);
-    return Math.min(1, (step - this.#begun.scheduleStep) / Math.max(1, this.#scheduledSteps - 1));
+  /** What a language model expects after a text: logits [outputs] of codes [width]. */
+  following(codes: Float32Array): Promise<Float32Array> {
+    return this.#predictions.following(codes);
   }
 
   close(): void {

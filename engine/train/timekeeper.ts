@@ -68,12 +68,12 @@ export class Timekeeper {
     const late = now >= until;
     this.#hasEnoughFrom = now + Math.min(leastTried, leastShare * (until - now));
     if (late && state.step === 0) throw pastDeadline(until);
-    this.#plan(late ? replan(session.wholePlan, state.step, state.step) : session.wholePlan);
+    this.#plan(late ? replan(session.schedule.wholePlan, state.step, state.step) : session.schedule.wholePlan);
   }
 
   /** There is no time for a step after so many. */
   isOver(step: number): boolean {
-    return step >= this.#options.session.totalSteps;
+    return step >= this.#options.session.schedule.totalSteps;
   }
 
   /** Time that no step took: a look at the validation rows, a pause. */
@@ -99,8 +99,8 @@ export class Timekeeper {
     const all = counts.train + counts.validation + counts.test;
     const scores = counts.validation > 0 ? (look * all) / counts.validation : row * all;
     const speed = { step: took + look / session.stepsPerEpoch, end: scores + endMilliseconds };
-    this.#plan(replan(session.wholePlan, step, stepsInTime(step, left, speed)));
-    this.#half = step + Math.ceil((session.totalSteps - step) / 2);
+    this.#plan(replan(session.schedule.wholePlan, step, stepsInTime(step, left, speed)));
+    this.#half = step + Math.ceil((session.schedule.totalSteps - step) / 2);
     if (settled) this.#say(now, left, speed.step);
   }
 
@@ -119,39 +119,39 @@ export class Timekeeper {
   judge(): void {
     const { session, state, surroundings, diary, until, counts } = this.#options;
     const { enabled, patience } = session.training.earlyStopping;
-    if (!enabled || counts.validation === 0 || session.wholePlan.most !== undefined) return;
+    if (!enabled || counts.validation === 0 || session.schedule.wholePlan.most !== undefined) return;
     if (surroundings.now() < this.#hasEnoughFrom || !isEnough(state.bestEpoch, state.stale, patience)) return;
-    const plan = cooled(session.wholePlan, state.step);
+    const plan = cooled(session.schedule.wholePlan, state.step);
     // There is no time for more anyway.
-    if (plan.steps >= session.totalSteps) return;
+    if (plan.steps >= session.schedule.totalSteps) return;
     this.#plan(plan);
-    const more = session.epochAt(plan.steps) - session.epochAt(state.step);
+    const more = session.schedule.epochAt(plan.steps) - session.schedule.epochAt(state.step);
     diary.hasEnough(state.bestEpoch, more, clockText(until));
   }
 
   /** What was planned, and what became of it. */
   result(): DeadlineResult {
     const { session, state, surroundings, until } = this.#options;
-    const epochs = session.epochAt(state.step);
-    const { most } = session.wholePlan;
+    const epochs = session.schedule.epochAt(state.step);
+    const { most } = session.schedule.wholePlan;
     return {
       until,
       planned: this.#first ?? epochs,
       epochs,
       ended: surroundings.now(),
-      annealed: this.isOver(state.step) && isAnnealed(session.wholePlan),
+      annealed: this.isOver(state.step) && isAnnealed(session.schedule.wholePlan),
       ...(most !== undefined && state.step >= most ? { enough: state.bestEpoch } : {}),
     };
   }
 
   #plan(plan: NonNullable<TrainingState['plan']>): void {
-    this.#options.session.takePlan(plan);
+    this.#options.session.schedule.takePlan(plan);
     this.#options.state.plan = plan;
   }
 
   #say(now: number, left: number, milliseconds: number): void {
     const { session, diary, until } = this.#options;
-    const epochs = session.epochAt(session.totalSteps);
+    const epochs = session.schedule.epochAt(session.schedule.totalSteps);
     this.#first ??= epochs;
     if (now < this.#quiet || Math.abs(epochs - this.#said) <= worthSaying * epochs) return;
     this.#quiet = now + worthSaying * left;

@@ -82,7 +82,7 @@ class Trainer {
     this.#best = checkpoint?.best ?? begun?.best ?? {};
     this.#unjudged = begun?.unjudged ?? false;
     this.#state.shares = session.shares;
-    session.takeUp(this.#state);
+    session.schedule.takeUp(this.#state);
     const { until } = options;
     const timed = { session, state: this.#state, surroundings, diary, counts: data.counts };
     this.#time = until === undefined ? null : new Timekeeper({ ...timed, until });
@@ -93,8 +93,8 @@ class Trainer {
     this.#stream = new StepStream(session, clock, (...taken) => this.#take(...taken));
     this.#reporter = new Reporter({
       state: this.#state,
-      planned: () => ({ epochs: session.epochs, steps: session.totalSteps }),
-      epochAt: (step) => session.epochAt(step),
+      planned: () => ({ epochs: session.schedule.epochs, steps: session.schedule.totalSteps }),
+      epochAt: (step) => session.schedule.epochAt(step),
       clock,
       diary,
       sharing: () => sharingOf(options.backend, opened),
@@ -229,7 +229,7 @@ class Trainer {
     for (let from = 0; from < entered && !this.#time?.isOver(step);) {
       const full = Math.floor((entered - from) / batch);
       const rows = full > 0 ? batch : entered - from;
-      const most = this.#time ? Math.min(full, this.#session.totalSteps - step) : full;
+      const most = this.#time ? Math.min(full, this.#session.schedule.totalSteps - step) : full;
       const steps = full > 0 ? this.#session.stepsFrom(from, most) : 1;
       await this.#stream.submit({ step, from, steps, rows });
       step += steps;
@@ -321,7 +321,11 @@ class Trainer {
     this.#time?.aside(clock() - since, true);
     const metrics = validation?.evaluation.metrics ?? {};
     for (const [name, value] of Object.entries(metrics)) this.#reporter.point(`val_${name}`, value, state.epoch);
-    this.#reporter.point('learning_rate', this.#session.learningRate(Math.max(0, state.step - 1)), state.epoch);
+    this.#reporter.point(
+      'learning_rate',
+      this.#session.schedule.learningRate(Math.max(0, state.step - 1)),
+      state.epoch,
+    );
 
     const scaled = await this.#lossScale.tell();
     if (scaled) {
@@ -337,7 +341,10 @@ class Trainer {
     const { patience } = training.earlyStopping;
     const early = this.#isStale;
     const last = early || this.#isDone;
-    this.#diary.epoch({ epoch: state.epoch, trainLoss, validation: metrics, best: better, last }, this.#session.epochs);
+    this.#diary.epoch(
+      { epoch: state.epoch, trainLoss, validation: metrics, best: better, last },
+      this.#session.schedule.epochs,
+    );
     if (early) {
       this.#diary.say(`Stops early: no better validation loss for ${patience} epochs after epoch ${state.bestEpoch}.`);
     }
