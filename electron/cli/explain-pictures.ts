@@ -1,6 +1,6 @@
 // `explain RUN PICTURE|FOLDER`: where a net looked and which pixels speak for its answer, as pictures or as numbers.
 
-import { mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { PreparedData } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
@@ -13,7 +13,7 @@ import { openCpu } from '../hosts/trusted-cpu.ts';
 import { runNumber, textOption, type CommandContext, type OptionValues } from './command.ts';
 import { withProgress } from './import.ts';
 import { pngOf, sideBySide, type MapOfPicture } from './map-picture.ts';
-import { checkOutput, refuseInputs, writeOutput } from './output-file.ts';
+import { checkOutput, makeOutputFolder, refuseInputs, writeOutput } from './output-file.ts';
 import { counted, formatNumber, type Output } from './output.ts';
 
 type Explained = Omit<ClassifiedPictures, 'total' | 'notes'>;
@@ -124,7 +124,7 @@ async function openFolder(
   files: readonly string[],
   output: Output,
 ): Promise<void> {
-  await mkdir(folder, { recursive: true }).catch(() => undefined);
+  await makeOutputFolder(folder);
   const root = (await stat(source)).isDirectory() ? source : path.dirname(source);
   const written = names.map((name) => path.join(folder, name));
   await refuseInputs(

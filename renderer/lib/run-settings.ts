@@ -1,20 +1,11 @@
 // All settings of a run as names and words, in reading order: what Compare sets side by side and a run's page lists.
 
-import { layers as registry } from '../../engine/model/registry.ts';
-import type { LayerSpec } from '../../engine/model/spec.ts';
+import { layerText } from '../../engine/model/layer-words.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { declarationOf, settingGroups, type SettingGroup } from '../../engine/learners/declared/registry.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { trainingFields } from '../../engine/settings/training.ts';
-import {
-  completed,
-  fieldsOf,
-  matters,
-  settingFacts,
-  valueAt,
-  valueWord,
-  type SettingFact,
-} from '../../engine/settings/values.ts';
+import { settingFacts, type SettingFact } from '../../engine/settings/values.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../engine/protocol/use.ts';
 import { fixed, missing, percent, short } from './format.ts';
 import { modelName } from './run-words.ts';
@@ -46,7 +37,7 @@ export function everySettingOf(run: RunRecord): readonly SettingFact[] {
 
 function layerFacts(config: RunRecord['config']): readonly Setting[] {
   const layers = declarationOf(config).layers?.(config);
-  return layers ? [['Layers', layers.map(layerText).join(' → ')]] : [];
+  return layers ? [['Layers', layers.map((layer) => layerText(layer, short)).join(' → ')]] : [];
 }
 
 function groupFacts(run: RunRecord, { table, settings, of }: SettingGroup): readonly SettingFact[] {
@@ -101,38 +92,3 @@ function leftOut({ data, config }: RunRecord): string {
   if (data !== null) return leftOutText(data.leftOut);
   return leftOutText((config.settings.ignored ?? []).map((column) => ({ column, reason: 'ignored' })));
 }
-
-/** `Conv 2D 32 × 3×3 ReLU, stride 2`: what a layer is known by, then by name whatever is not as usual. */
-function layerText(layer: LayerSpec): string {
-  const { fields, title } = registry.get(layer.type) ?? { fields: {}, title: layer.type };
-  if (layer.type === 'output') return 'Output';
-  const args = completed(fields, layer);
-  const shown = fieldsOf(fields).flatMap(([name, field]) => {
-    const value = valueAt(args, name);
-    return value !== undefined && matters(field, args) ? [{ name, field, value }] : [];
-  });
-  const words = new Map(
-    shown.map(({ name, field, value }) => [name, valueWord(field, value, (number) => short(number))]),
-  );
-  const say = (name: string): string => words.get(name) ?? missing;
-  const known = new Map([
-    ['filters', `${say('filters')} × ${say('kernel')}×${say('kernel')}`],
-    ['channels', `${say('channels')} × ${say('height')}×${say('width')}`],
-    ['size', `${say('size')}×${say('size')}`],
-    ['factor', `×${say('factor')}`],
-    ['units', say('units')],
-    ['rate', say('rate')],
-    ['activation', valueAt(args, 'activation') === 'none' ? '' : say('activation')],
-  ]);
-  const start = shown.flatMap(({ name }) => known.get(name) || []);
-  const rest = shown
-    .filter(({ name, field, value }) => !known.has(name) && !saidAlong.has(name) && value !== field.default)
-    .map(({ name, field, value }) => {
-      const label = field.label.toLowerCase();
-      return typeof value === 'boolean' ? `${value ? '' : 'no '}${label}` : `${label} ${say(name)}`;
-    });
-  return [[title, ...start].join(' '), ...rest].join(', ');
-}
-
-/** Arguments that stand behind another. */
-const saidAlong = new Set(['kernel', 'height', 'width']);

@@ -46,7 +46,7 @@ test('inspect tells columns, target, warnings and a sample', async (t) => {
   assert.deepEqual(event.left_out, [{ column: sex.name, reason: 'text' }]);
   assert.deepEqual(
     [event.source_bytes, event.split],
-    [statSync(penguins).size, { train: 275, validation: 34, test: 34 }],
+    [statSync(penguins).size, { train: 275, validation: 35, test: 34 }],
   );
 });
 
@@ -134,6 +134,9 @@ test('train, then everything that can be done with runs', async (t) => {
   const costs = comparison.costs as Record<string, readonly number[]>;
   assert.equal(costs.elapsed_seconds[0], secondsElapsed);
   assert.ok('optimizer.name' in settings && 'epochs' in settings && !('batch' in settings));
+  const side = await trainyard(home, 'compare', '1', '2', '--all');
+  assert.match(side.stdout, /^layer 1 +Dense \d+ ReLU +Dense \d+ ReLU$/m, 'a model in words, a line a layer');
+  assert.doesNotMatch(side.stdout, /"type"/);
 
   assert.equal((await trainyard(home, 'delete', '2')).code, 0);
   assert.deepEqual(

@@ -83,6 +83,11 @@ test('a folder is inspected, trained on, and its model classifies pictures', asy
     );
     assert.deepEqual([into.code, /some red\.png is the file that is read/.test(into.stderr)], [2, true], into.stderr);
   }
+  if (process.platform === 'linux') {
+    const nowhere = ['--out', '/proc/none/maps'];
+    const into = await trainyard(home, 'explain', String(finished.run), path.join(folder, 'new'), ...nowhere);
+    assert.deepEqual([into.code, /its folder is not there/.test(into.stderr)], [2, true], into.stderr);
+  }
   assert.deepEqual(readFileSync(path.join(folder, 'new/some red.png')), before);
   const refused = await trainyard(home, 'explain', String(finished.run), path.join(folder, 'new'), '--draws', '8');
   assert.deepEqual([refused.code, /--draws is about tables/.test(refused.stderr)], [2, true]);

@@ -1,6 +1,7 @@
 // Commands on past runs: compare, delete and restore, and the columns of lists; runs-list.ts lists them, show.ts shows one.
 
 import { declarationOf } from '../../../engine/learners/declared/registry.ts';
+import { layerText } from '../../../engine/model/layer-words.ts';
 import { leadingMetrics, metricWords } from '../../../engine/model/metrics.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
 import { familyWords } from '../../../engine/protocol/family.ts';
@@ -122,10 +123,11 @@ export const compare: Command = {
     });
     if (output.json) return;
     const rows = [
-      ...(options.all === true ? names : differing).map((name) => [
-        name,
-        ...settings.map((entry) => ownValue(entry, name) ?? '–'),
-      ]),
+      ...(options.all === true ? names : differing).flatMap((name) =>
+        name === modelLayers
+          ? layerRows(found, options.all === true)
+          : [[name, ...settings.map((entry) => ownValue(entry, name) ?? '–')]],
+      ),
       [
         'scores of the weights kept',
         ...found.map(({ result, config }) => {
@@ -157,6 +159,18 @@ export const compare: Command = {
     for (const pair of pairs) output.line(pairText(pair));
   },
 };
+
+/** The setting that is a list of layers: a line for each in words, instead of one that is wider than any terminal. */
+const modelLayers = 'model.layers';
+
+/** The layers of runs side by side, those alone that are not alike in all unless `all` are asked for. */
+function layerRows(runs: readonly RunRecord[], all: boolean): readonly (readonly string[])[] {
+  const layers = runs.map(({ config }) => declarationOf(config).layers?.(config) ?? []);
+  const most = Math.max(...layers.map(({ length }) => length));
+  return Array.from({ length: most }, (_, at) =>
+    layers.map((its) => (its[at] ? layerText(its[at], String) : '–')),
+  ).flatMap((texts, at) => (all || new Set(texts).size > 1 ? [[`layer ${at + 1}`, ...texts]] : []));
+}
 
 /** What each run has to beat, by the scores of the splits that were not trained on. */
 function baselineRows(runs: readonly RunRecord[]): Readonly<Record<string, readonly (number | null)[]>> {
