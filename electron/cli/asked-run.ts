@@ -66,6 +66,7 @@ export async function askedRun(
   let settings = datasetSettings(options);
   // Which layer a name means is known with the model.
   await checkTrainingOptions({ ...options, freeze: undefined });
+  const devices = chosenDevices(options);
   const known = datasets && !existsSync(path.resolve(file)) ? await datasetNamed(context, file, settings) : null;
   let info = known ?? (await importFile(services.data, file, context, readOptions(options), settings));
   const parent = await parentOption(context);
@@ -95,7 +96,7 @@ export async function askedRun(
   const common = {
     dataset: info.id,
     settings: { ...settings, target: info.target ?? undefined, task: info.task },
-    ...chosenDevices(options),
+    ...devices,
     threads: threadsOption(options, output),
     ...folds,
   };

@@ -1,5 +1,7 @@
 // `model.json` of a run, read as its learner declares it: its settings by their table, and what the learner says there is more.
 
+import { predictsTokens } from '../model/spec.ts';
+import { InputError } from '../protocol/errors.ts';
 import { checkModelFile, parseModelFile, type Members, type ModelFile } from '../protocol/model-file.ts';
 import { ownValue } from '../protocol/own.ts';
 import { storedSchemaOf } from '../settings/schema.ts';
@@ -29,4 +31,14 @@ export function readModelFile(text: string, run: number): ModelFile {
 /** The same of what was read already. */
 export function checkedModelFile(found: unknown, run: number): ModelFile {
   return checkModelFile(found, run, membersOf);
+}
+
+/** Throws InputError `run.language` for a run that writes text. */
+export function refuseWriter({ input }: Pick<ModelFile, 'input'>, run: number): void {
+  if (!predictsTokens(input)) return;
+  throw new InputError(
+    'run.language',
+    `Run ${run} is a language model: it writes text, and answers no rows.`,
+    `Let it write: trainyard generate ${run}, or on its page.`,
+  );
 }

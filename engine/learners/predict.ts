@@ -1,24 +1,18 @@
 // A finished run put to use: the files it keeps, read back by its learner and applied to prepared rows.
 
-import { predictsTokens } from '../model/spec.ts';
-import { InputError } from '../protocol/errors.ts';
 import { damagedRunFile, namedModelFile, type ModelFile } from '../protocol/model-file.ts';
 import { evaluate, likeliest, probabilities, type Evaluation } from '../train/metrics.ts';
 import { decodeSafetensors } from '../train/safetensors.ts';
 import type { Weights } from '../train/weights.ts';
 import type { OtherLearners, RawOutputs, Rows, Trained } from './learner.ts';
-import { checkedModelFile, readModelFile } from './model-file.ts';
+import { checkedModelFile, readModelFile, refuseWriter } from './model-file.ts';
 import { learnerNamed } from './registry.ts';
 
 /** Reads the files of a run that answers rows. Throws TrainyardError when they are damaged, InputError `run.language` where it writes text. */
 export function readTrained(model: string, weights: Uint8Array, run: number): Trained {
   const trained = readWriter(model, weights, run);
-  if (!predictsTokens(trained.file.input)) return trained;
-  throw new InputError(
-    'run.language',
-    `Run ${run} is a language model: it writes text, and answers no rows.`,
-    `Let it write: trainyard generate ${run}, or on its page.`,
-  );
+  refuseWriter(trained.file, run);
+  return trained;
 }
 
 /** The same of any run. */

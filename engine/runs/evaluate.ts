@@ -4,6 +4,7 @@
 import { rowsAsTheyAre } from '../learners/declared/prepared.ts';
 import { declarationOf } from '../learners/declared/registry.ts';
 import { noFolds } from '../learners/evaluated-rows.ts';
+import { readModelFile, refuseWriter } from '../learners/model-file.ts';
 import type { DataService, DataWarning, PreparedData, SplitName } from '../protocol/data.ts';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
 import type { EvaluatedSplit, Openings } from '../protocol/evaluated-rows.ts';
@@ -51,6 +52,7 @@ export async function prepareEvaluation(
   const record = await store.run({ run });
   const files = await readModelFiles(store, run);
   const { model, weights } = files;
+  refuseWriter(readModelFile(model, run), run);
   const baseline = await store.readFile({ run, file: 'baseline.safetensors' }).catch(() => null);
   const warnings = await modelFileWarnings(store, run);
   const kept = parseRunJson(files.preprocessing, run, 'preprocessing.json') as object;

@@ -1,5 +1,5 @@
 // The Hardware section as a person uses it: its tabs by keyboard and palette, Rent or buy without and with a history, a damaged own
-// catalogue, and every tab at three widths in both themes, where no text is cut.
+// catalogue, and every tab at three widths, where no text is cut, and in both themes.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -278,7 +278,7 @@ test('the hardware section', async () => {
     await page.getByRole('combobox', { name: 'Model' }).selectOption('ResNet-50, 224 px');
   });
 
-  await test.step('no text is cut in any tab of a measured machine, at three widths in both themes', async () => {
+  await test.step('no text is cut in any tab of a measured machine, at three widths', async () => {
     // As the command line keeps one while the window is open.
     const store = createStore(home);
     await store.addLab({ result: { ...workstation, startedAt: Date.now() }, imported: false });
@@ -287,6 +287,8 @@ test('the hardware section', async () => {
       await page.evaluate(() => (location.hash = '#settings'));
       await page.getByText(theme === 'light' ? 'Light' : 'Dark', { exact: true }).click();
       for (const [width, height] of sizes) {
+        // A theme moves nothing; pictures of both are for people.
+        if (theme === 'dark' && width !== 1440 && process.env['TRAINYARD_PICTURES'] !== '1') continue;
         await page.setViewportSize({ width, height });
         for (const { id } of tabs) {
           await open(page, id);

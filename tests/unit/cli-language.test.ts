@@ -169,3 +169,10 @@ test(
     assert.ok(Math.max(...differences) < 1e-4, compared);
   },
 );
+
+test('without its texts, as one that was imported, it is no table that another file could stand for', async () => {
+  const [{ dataset }] = (await trainyard(home, 'datasets', '--json')).events;
+  assert.equal((await trainyard(home, 'datasets', 'remove', String(dataset))).code, 0);
+  const { code, stderr } = await trainyard(home, 'evaluate', '1');
+  assert.deepEqual([code, /language model: it writes text/.test(stderr)], [2, true], stderr);
+});

@@ -30,6 +30,12 @@ test('an empty path is refused, and not taken for none or for the folder one is 
   assert.deepEqual(readdirSync(home), []);
 });
 
+test('devices that are none are refused before a file is read for them', async (context) => {
+  const home = temporaryHome(context);
+  assert.match(await refusal(home, 'train', penguins, '--devices', 'cpu:0'), /“cpu:0” is no device/);
+  assert.deepEqual(readdirSync(home), []);
+});
+
 test('links in a circle and pipes are called that, and not an internal error or an empty file', async (context) => {
   const home = temporaryHome(context);
   const [links, pipe] = [path.join(home, 'links.csv'), path.join(home, 'pipe.csv')];
