@@ -1,7 +1,7 @@
 // Tokens that are found in a text as they are, before anything else is done to it: [MASK], <|endoftext|>.
 
 import { z } from 'zod';
-import { classes, literally, spaceStart } from './unicode.ts';
+import { classes, literally, spaceEnd, spaceStart } from './unicode.ts';
 
 export const addedTokenSchema = z.object({
   id: z.number().int().min(0),
@@ -46,7 +46,7 @@ export function addedTokenFinder(tokens: readonly AddedToken[]): (text: string) 
       const start = token.lstrip ? spaceStart(text, match.index, done) : match.index;
       if (start < done) continue;
       if (start > done) stretches.push({ start: done, end: start, token: null });
-      done = token.rstrip ? end + (spaceInFront.exec(text.slice(end))?.[0].length ?? 0) : end;
+      done = token.rstrip ? spaceEnd(text, end) : end;
       stretches.push({ start, end: done, token });
     }
     if (done < text.length) stretches.push({ start: done, end: text.length, token: null });
@@ -54,7 +54,6 @@ export function addedTokenFinder(tokens: readonly AddedToken[]): (text: string) 
   };
 }
 
-const spaceInFront = new RegExp(`^[${classes.space}]+`, 'v');
 const wordBehind = new RegExp(`${classes.word}$`, 'v');
 const wordInFront = new RegExp(`^${classes.word}`, 'v');
 

@@ -1,7 +1,7 @@
 // Normalizers of a tokenizer.json: what is done to a text before it is cut. Each kind is a schema and a function from text to text.
 
 import { z } from 'zod';
-import { classes, normalForm, spaceStart } from './unicode.ts';
+import { classes, normalForm, spaceEnd, spaceStart } from './unicode.ts';
 import { kindOf, savedAs, unsupported } from './saved.ts';
 
 export type Normalizer = (text: string) => string;
@@ -58,7 +58,6 @@ export function normalizerOf(json: unknown): Normalizer {
 const mark = new RegExp(classes.mark, 'gv');
 const removed = new RegExp(String.raw`[${classes.control}\0\ufffd]`, 'gv');
 const space = new RegExp(`[${classes.space}]`, 'gv');
-const spaceInFront = new RegExp(`^[${classes.space}]+`, 'v');
 const nonspacing = new RegExp(classes.nonspacing, 'gv');
 const chinese =
   /[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\u{20000}-\u{2a6df}\u{2a700}-\u{2b81f}\u{2b920}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gv;
@@ -91,6 +90,6 @@ const lowerCase = (text: string): string =>
 function strip({ strip_left: left, strip_right: right }: z.infer<typeof kinds.Strip>): Normalizer {
   return (text) => {
     const done = right ? text.slice(0, spaceStart(text, text.length)) : text;
-    return left ? done.replace(spaceInFront, '') : done;
+    return left ? done.slice(spaceEnd(done, 0)) : done;
   };
 }

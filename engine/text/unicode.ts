@@ -86,5 +86,13 @@ export function spaceStart(text: string, place: number, from = 0): number {
   return start;
 }
 
+const spaceInFront = new RegExp(`[${classes.space}]*`, 'vy');
+
+/** Where the white space behind a place ends. */
+export function spaceEnd(text: string, place: number): number {
+  spaceInFront.lastIndex = place;
+  return place + (spaceInFront.exec(text)?.[0].length ?? 0);
+}
+
 /** A text as a part of a regular expression that finds it, with the flag u or v. A hyphen stands for itself: escaped it would be an error. */
 export const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');

@@ -7,6 +7,7 @@ import type { TrainingState } from './checkpoint.ts';
 import type { Surroundings } from './control.ts';
 import { cooled, endMilliseconds, isAnnealed, isEnough, Pace, replan, stepsInTime } from './deadline.ts';
 import type { Diary } from './diary.ts';
+import type { SessionSchedule } from './session-schedule.ts';
 import type { Session } from './session.ts';
 
 export interface TimekeeperOptions {
@@ -63,17 +64,17 @@ export class Timekeeper {
   /** Throws InputError `input.deadline` for a run that would begin too late. */
   constructor(options: TimekeeperOptions) {
     this.#options = options;
-    const { session, state, surroundings, until } = options;
+    const { state, surroundings, until } = options;
     const now = surroundings.now();
     const late = now >= until;
     this.#hasEnoughFrom = now + Math.min(leastTried, leastShare * (until - now));
     if (late && state.step === 0) throw pastDeadline(until);
-    this.#plan(late ? replan(session.schedule.wholePlan, state.step, state.step) : session.schedule.wholePlan);
+    this.#plan(late ? replan(this.#schedule.wholePlan, state.step, state.step) : this.#schedule.wholePlan);
   }
 
   /** There is no time for a step after so many. */
   isOver(step: number): boolean {
-    return step >= this.#options.session.schedule.totalSteps;
+    return step >= this.#schedule.totalSteps;
   }
 
   /** Time that no step took: a look at the validation rows, a pause. */
@@ -99,8 +100,8 @@ export class Timekeeper {
     const all = counts.train + counts.validation + counts.test;
     const scores = counts.validation > 0 ? (look * all) / counts.validation : row * all;
     const speed = { step: took + look / session.stepsPerEpoch, end: scores + endMilliseconds };
-    this.#plan(replan(session.schedule.wholePlan, step, stepsInTime(step, left, speed)));
-    this.#half = step + Math.ceil((session.schedule.totalSteps - step) / 2);
+    this.#plan(replan(this.#schedule.wholePlan, step, stepsInTime(step, left, speed)));
+    this.#half = step + Math.ceil((this.#schedule.totalSteps - step) / 2);
     if (settled) this.#say(now, left, speed.step);
   }
 
@@ -119,39 +120,43 @@ export class Timekeeper {
   judge(): void {
     const { session, state, surroundings, diary, until, counts } = this.#options;
     const { enabled, patience } = session.training.earlyStopping;
-    if (!enabled || counts.validation === 0 || session.schedule.wholePlan.most !== undefined) return;
+    if (!enabled || counts.validation === 0 || this.#schedule.wholePlan.most !== undefined) return;
     if (surroundings.now() < this.#hasEnoughFrom || !isEnough(state.bestEpoch, state.stale, patience)) return;
-    const plan = cooled(session.schedule.wholePlan, state.step);
+    const plan = cooled(this.#schedule.wholePlan, state.step);
     // There is no time for more anyway.
-    if (plan.steps >= session.schedule.totalSteps) return;
+    if (plan.steps >= this.#schedule.totalSteps) return;
     this.#plan(plan);
-    const more = session.schedule.epochAt(plan.steps) - session.schedule.epochAt(state.step);
+    const more = this.#schedule.epochAt(plan.steps) - this.#schedule.epochAt(state.step);
     diary.hasEnough(state.bestEpoch, more, clockText(until));
   }
 
   /** What was planned, and what became of it. */
   result(): DeadlineResult {
-    const { session, state, surroundings, until } = this.#options;
-    const epochs = session.schedule.epochAt(state.step);
-    const { most } = session.schedule.wholePlan;
+    const { state, surroundings, until } = this.#options;
+    const epochs = this.#schedule.epochAt(state.step);
+    const { most } = this.#schedule.wholePlan;
     return {
       until,
       planned: this.#first ?? epochs,
       epochs,
       ended: surroundings.now(),
-      annealed: this.isOver(state.step) && isAnnealed(session.schedule.wholePlan),
+      annealed: this.isOver(state.step) && isAnnealed(this.#schedule.wholePlan),
       ...(most !== undefined && state.step >= most ? { enough: state.bestEpoch } : {}),
     };
   }
 
+  get #schedule(): SessionSchedule {
+    return this.#options.session.schedule;
+  }
+
   #plan(plan: NonNullable<TrainingState['plan']>): void {
-    this.#options.session.schedule.takePlan(plan);
+    this.#schedule.takePlan(plan);
     this.#options.state.plan = plan;
   }
 
   #say(now: number, left: number, milliseconds: number): void {
     const { session, diary, until } = this.#options;
-    const epochs = session.schedule.epochAt(session.schedule.totalSteps);
+    const epochs = this.#schedule.epochAt(this.#schedule.totalSteps);
     this.#first ??= epochs;
     if (now < this.#quiet || Math.abs(epochs - this.#said) <= worthSaying * epochs) return;
     this.#quiet = now + worthSaying * left;

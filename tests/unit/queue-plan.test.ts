@@ -149,7 +149,9 @@ test('a queue of the history: forecasts are kept with its runs, and the plan say
   const plan = [one, two, timed];
   const then = doneByThen(plan, two.ends!);
   assert.deepEqual(then, { done: [first.id, second.id], late: [third.id], unknown: [] });
-  assert.match(doneByText(then, two.ends!), /^Done by \d\d:\d\d(:\d\d)?, by the forecasts: 2 of 3; not run 3\.$/);
+  const [toTheMinute, toTheSecond] = [0, 32].map((seconds) => new Date(2026, 10, 28, 9, 22, seconds).getTime());
+  assert.equal(doneByText(then, toTheMinute), 'Done by 09:22, by the forecasts: 2 of 3; not run 3.');
+  assert.equal(doneByText(then, toTheSecond), 'Done by 09:22:32, by the forecasts: 2 of 3; not run 3.');
   assert.match(doneByText(doneByThen(plan, until), until), /: all of them\.$/);
   await pauseQueue(store, true);
   assert.deepEqual(doneByThen(await readQueuePlan(store, machine, now), until).unknown.length, 3);

@@ -221,7 +221,7 @@ test('JSON lines: keys that come and go, nested values', async (context) => {
 
 test('5,000 columns fit into the memory of a small machine, and are not asked about again and again', async (context) => {
   const columns = 5000;
-  const line = (row: number): string => Array.from({ length: columns }, (_, column) => (row * column) % 997).join();
+  const line = (row: number): string => Array.from({ length: columns }, (_, column) => (row * column) % 97).join();
   const header = Array.from({ length: columns }, (_, column) => `c${column}`).join();
   const rows = Array.from({ length: 150 }, (_, row) => line(row + 1)).join('\n');
   const service = makeService(context, { memoryBytes: 512 * 2 ** 20 });
@@ -231,9 +231,9 @@ test('5,000 columns fit into the memory of a small machine, and are not asked ab
   const counted = statements.mock.callCount();
   // Each is bound to all the columns there are: of a few columns at a time, they would take many seconds.
   assert.ok(counted < 250, `${counted} statements`);
-  assert.deepEqual([info.columns.length, info.rows, columnOf(info, 'c3').distinct], [columns, 150, 150]);
+  assert.deepEqual([info.columns.length, info.rows, columnOf(info, 'c3').distinct], [columns, 150, 97]);
   const page = await service.rows({ dataset: info.id, offset: 5, limit: 1 });
-  assert.equal(page.rows[0]?.[4999], (6 * 4999) % 997);
+  assert.equal(page.rows[0]?.[4999], (6 * 4999) % 97);
 });
 
 test('a file that is there already is read anew where a header is said to be none', async (context) => {
