@@ -6,7 +6,7 @@ import { InputError } from '../../protocol/errors.ts';
 import type { DataWarning, Fold, SplitBy } from '../../protocol/data.ts';
 import { streamNumbers } from '../database.ts';
 import type { Job } from '../jobs.ts';
-import type { ComparedColumn } from '../schema/copies.ts';
+import type { ComparedColumn } from '../schema/copy-grids.ts';
 import { numericValue, typedValue } from '../schema/stored.ts';
 import type { MeasuredTable } from '../schema/table.ts';
 import { show } from '../schema/typing.ts';

@@ -112,6 +112,32 @@ test('copies of rows in other groups and in the test period are counted', async 
   }
 });
 
+test('copies in a table wider than one statement compares: rows that only the last column tells apart are none', async (context) => {
+  const next = random(4);
+  const coin = (): number => (next() < 0.5 ? 0 : 1);
+  const names = [
+    'one',
+    'other',
+    'before',
+    'next',
+    'beside',
+    'copy_grids',
+    ...Array.from({ length: 600 }, (_, at) => `c${at}`),
+  ];
+  const twins = Array.from({ length: 60 }, (_, index) => {
+    const cells = names.map(coin);
+    return [0, 1].map((last) => [`S${index % 20}`, ...cells, last, coin()]);
+  });
+  const all = ['shop', ...names, 'last', 'sold'];
+  const settings: DatasetSettings = { target: 'sold', splitBy: { kind: 'group', column: 'shop' } };
+  const copied = [...twins.flat(), ...twins.slice(0, 25).map(([row = []]) => ['S31', ...row.slice(1)])];
+  assert.match(
+    said(await described(context, all, copied, settings), 'duplicates')[0] ?? '',
+    /^25 rows repeat earlier ones in the columns used: 50 rows have a copy in another shop/,
+  );
+  assert.deepEqual(said(await described(context, all, twins.flat(), settings), 'duplicates'), []);
+});
+
 test('split by time: later dates, the target of later rows, totals; earlier targets are fair', async (context) => {
   const next = random(8);
   const amounts = Array.from({ length: 400 }, () => Math.round(next() * 1000));
