@@ -5,7 +5,7 @@ import * as fs from 'node:fs';
 import path from 'node:path';
 import { handOver, root, say, script, setup } from './setup.mjs';
 
-const typescript = 'node_modules/typescript/bin/tsc';
+const typescript = 'node_modules/typescript-native/bin/tsc';
 const types = [
   ['types: engine core, ES alone', typescript, '-p', 'tsconfig.pure.json'],
   ['types: Node', typescript, '-p', 'tsconfig.json'],
