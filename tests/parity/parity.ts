@@ -71,17 +71,36 @@ export const steepest: Readonly<Record<number, number>> = {
   [activationCodes.soft_clip]: 1,
 };
 
-/** Runs a kernel on a device and throws an error that names the first element which differs from the reference too much. */
-export async function checkKernel(name: KernelName, parityCase: ParityCase, device: KernelDevice): Promise<void> {
+/**
+ * Runs a kernel on a device and resolves to its outputs.
+ *
+ * @throws Error that names the first element which differs from the reference too much.
+ */
+export async function checkKernel(
+  name: KernelName,
+  parityCase: ParityCase,
+  device: KernelDevice,
+): Promise<readonly GuardedOperand[]> {
   const prepared = preparedCase(name, parityCase);
   const results = await device.runKernel(prepared.kernel, parityCase, prepared.inputs, prepared.outputs);
   compare(prepared, results, device.name);
+  return results;
 }
 
 let kept: { readonly name: KernelName; readonly cases: Map<ParityCase, PreparedCase> } | null = null;
 
+/** Runs a kernel on a device once more. */
+export async function runAgain(
+  name: KernelName,
+  parityCase: ParityCase,
+  device: KernelDevice,
+): Promise<readonly GuardedOperand[]> {
+  const { kernel, inputs, outputs } = preparedCase(name, parityCase);
+  return device.runKernel(kernel, parityCase, inputs, outputs);
+}
+
 /** A case of a kernel's own, prepared once for all devices in a row: that takes longer than to run the kernel. */
-export function preparedCase(name: KernelName, parityCase: ParityCase): PreparedCase {
+function preparedCase(name: KernelName, parityCase: ParityCase): PreparedCase {
   if (kept?.name !== name) kept = { name, cases: new Map() };
   const prepared = kept.cases.get(parityCase) ?? prepareCase(kernels[name], parityCase);
   kept.cases.set(parityCase, prepared);
