@@ -8,7 +8,7 @@ import type { Toasts } from './toasts.svelte.ts';
 
 interface Teller {
   readonly service: AppService;
-  readonly toasts: Pick<Toasts, 'show'>;
+  readonly toasts: Pick<Toasts, 'show' | 'dismiss'>;
   readonly router: { go(address: string): void };
   failure: Failure | null;
 }
@@ -41,7 +41,8 @@ export async function tellCut(app: Teller, anew = false): Promise<void> {
   if (goOn.length > 1) {
     const what = paused ? 'wait first in the queue, which is paused' : 'go on from where they were';
     const text = `${goOn.length} runs ${what}: the program that trained them ended before its time.`;
-    return toasts.show(text, { action: { label: 'Show', run: () => router.go('#queue') }, life });
+    toasts.show(text, { action: { label: 'Show', run: () => router.go('#queue') }, life });
+    return;
   }
   const [{ id: run, name }] = goOn;
   const stop = async (): Promise<void> => {
@@ -52,5 +53,16 @@ export async function tellCut(app: Teller, anew = false): Promise<void> {
     }
   };
   const what = paused ? 'waits first in the queue, which is paused' : 'goes on from where it was';
-  toasts.show(`${name} ${what}: ${why}.`, { action: { label: 'Stop', run: () => void stop() }, life });
+  const note = toasts.show(`${name} ${what}: ${why}.`, { action: { label: 'Stop', run: () => void stop() }, life });
+  // What it offers ends with its run.
+  const look = async (): Promise<void> => {
+    const [found] = await stillThere(service, [run]);
+    if (found && !finalStates.has(found.state)) return;
+    toasts.dismiss(note);
+    stopListening();
+  };
+  const stopListening = service.onRunsChanged(({ runs, trained }) => {
+    if (runs.includes(run) && !trained.includes(run)) void look();
+  });
+  await look();
 }

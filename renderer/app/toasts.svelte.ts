@@ -7,6 +7,8 @@ export interface Toast {
   readonly id: number;
   readonly text: string;
   readonly action?: { readonly label: string; run(): void };
+  /** The action takes back what the note tells. */
+  readonly undoes: boolean;
   /** Milliseconds it stays. */
   readonly life: number;
   /** When it was shown, in milliseconds since the window opened. */
@@ -17,24 +19,28 @@ export class Toasts {
   list: readonly Toast[] = $state.raw([]);
   #next = 1;
 
-  show(text: string, options: { action?: Toast['action']; life?: number } = {}): void {
+  /** @returns its number, for `dismiss` */
+  show(text: string, options: { undo?: () => void; action?: Toast['action']; life?: number } = {}): number {
+    const { undo, life = 6000 } = options;
     const toast: Toast = {
       id: this.#next++,
       text: visible(text),
-      action: options.action,
-      life: options.life ?? 6000,
+      action: undo ? { label: 'Undo', run: undo } : options.action,
+      undoes: undo !== undefined,
+      life,
       at: performance.now(),
     };
     this.list = [...this.list.slice(-2), toast];
+    return toast.id;
   }
 
   dismiss(id: number): void {
     this.list = this.list.filter((toast) => toast.id !== id);
   }
 
-  /** Runs the newest action there is (Ctrl Z). */
+  /** Takes back what the newest note that can be undone tells (Ctrl Z). */
   undo(): void {
-    const toast = this.list.findLast((candidate) => candidate.action);
+    const toast = this.list.findLast(({ undoes }) => undoes);
     if (!toast) return;
     this.dismiss(toast.id);
     toast.action?.run();
@@ -42,6 +48,6 @@ export class Toasts {
 
   /** When the newest note that can be undone was shown; null = there is none. */
   get undoableSince(): number | null {
-    return this.list.findLast((toast) => toast.action)?.at ?? null;
+    return this.list.findLast(({ undoes }) => undoes)?.at ?? null;
   }
 }

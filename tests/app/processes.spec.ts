@@ -176,11 +176,14 @@ test('the whole app killed: what trained goes on by itself, first, and says so; 
     'Cut goes on from where it was: the program that trained it ended before its time.',
   );
   await expect(told).toBeVisible();
+  // It offers to stop the run, which nothing can take back: only a click does.
+  await second.page.keyboard.press('Control+z');
   await waitForEpoch(second, id, reached + 1);
   expect((await recordOf(second, paused.id)).state).toBe('interrupted');
   const log = await callService<readonly LogLine[]>(second, 'log', { run: id });
   expect(log.map(({ message }) => message)).toContain('Resumed from its checkpoint.');
   for (const run of waiting) expect((await recordOf(second, run.id)).state).toBe('queued');
+  expect((await recordOf(second, id)).state).toBe('running');
   await callService(second, 'stopRun', { run: id });
   await waitForState(second, id, 'stopped');
   const ended: RunRecord[] = [];

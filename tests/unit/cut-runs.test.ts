@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import { cutNoteLife, type CutRuns } from '../../engine/protocol/queue.ts';
+import type { RunsChanged } from '../../engine/protocol/store.ts';
 import { GoingOn } from '../../electron/main/going-on.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { tellCut } from '../../renderer/app/cut-runs.ts';
@@ -22,9 +24,19 @@ const runs = new Map(
 );
 
 async function told(cut: CutRuns): Promise<readonly string[]> {
-  const service: Pick<AppService, 'takeCut' | 'run' | 'queuePaused'> = {
+  return (await window(cut)).said;
+}
+
+/** What a window says, which of its notes it took away, and what tells it that runs have changed. */
+async function window(cut: CutRuns): Promise<{ said: string[]; gone: number[]; change: (event: RunsChanged) => void }> {
+  const listeners = new Set<(event: RunsChanged) => void>();
+  const service: Pick<AppService, 'takeCut' | 'run' | 'queuePaused' | 'onRunsChanged'> = {
     takeCut: async () => cut,
     queuePaused: async () => false,
+    onRunsChanged: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     run: async ({ run }) => {
       const found = runs.get(String(run));
       if (found === undefined) throw new InputError('input.unknown_run', `There is no run ${run}.`, '');
@@ -32,9 +44,10 @@ async function told(cut: CutRuns): Promise<readonly string[]> {
     },
   };
   const said: string[] = [];
-  const toasts = { show: (text: string) => void said.push(text) };
+  const gone: number[] = [];
+  const toasts = { show: (text: string) => said.push(text), dismiss: (id: number) => void gone.push(id) };
   await tellCut({ service, toasts, failure: null } as never);
-  return said;
+  return { said, gone, change: (event) => listeners.forEach((listener) => listener(event)) };
 }
 
 test('runs that are gone, in the trash or at their end when the note is written are left out of it', async () => {
@@ -53,6 +66,23 @@ test('runs that are gone, in the trash or at their end when the note is written 
     '2 runs were cut short 3 times in a row without coming farther: they do not go on by themselves.',
     `First goes on from where it was: ${why}`,
   ]);
+});
+
+test('a note that offers to stop a run ends with it', async (context) => {
+  const first = runs.get('1')!;
+  const { said, gone, change } = await window({ goOn: [1], left: [] });
+  const event = { runs: [1], trained: [], logged: [] };
+  change(event);
+  await setImmediate();
+  assert.deepEqual(gone, []);
+  runs.set('1', { ...first, state: 'completed' });
+  context.after(() => runs.set('1', first));
+  change({ ...event, trained: [1] });
+  await setImmediate();
+  assert.deepEqual(gone, [], 'it has only trained on');
+  change(event);
+  await setImmediate();
+  assert.deepEqual(gone, [said.length]);
 });
 
 test('a page that is loaded again is told what the one before it had no time to show; what has stayed its time is told once', async (context) => {

@@ -13,7 +13,7 @@ export async function deleteRuns(app: AppState, runs: readonly Pick<RunRecord, '
   app.compared = app.compared.filter((id) => !ids.includes(id));
   app.toasts.show(runs.length === 1 ? `${runs[0].name} is in the trash.` : `${runs.length} runs are in the trash.`, {
     life: undoLife,
-    action: { label: 'Undo', run: () => void app.service.restoreRuns({ runs: ids }) },
+    undo: () => void app.service.restoreRuns({ runs: ids }),
   });
 }
 
