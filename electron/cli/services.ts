@@ -16,6 +16,7 @@ export class Services {
   readonly home = usableHome();
   readonly #surroundings: CommandSurroundings;
   #data: DataService | null = null;
+  #opened: { close(): Promise<void> } | null = null;
   #store: Promise<StoreService> | null = null;
 
   constructor(surroundings: CommandSurroundings) {
@@ -39,7 +40,9 @@ export class Services {
   get data(): DataService {
     this.#data ??= lazyService(async () => {
       const { createDataService } = await loadPart(import('../../engine/data/service.ts'));
-      return createDataService({ home: this.home });
+      const opened = createDataService({ home: this.home });
+      this.#opened = opened;
+      return opened;
     });
     return this.#data;
   }
@@ -54,6 +57,8 @@ export class Services {
   }
 
   async close(): Promise<void> {
+    // What it cannot remove the next process does.
+    await this.#opened?.close().catch(() => undefined);
     const store = await this.#store?.catch(() => null);
     await store?.close();
   }

@@ -2,6 +2,7 @@
 // an extension and cannot be reconfigured afterwards: a file is data, whatever is in it.
 
 import { availableParallelism, totalmem } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import type { DuckDBConnection, DuckDBVector } from '@duckdb/node-api';
 import { quoteList } from './sql.ts';
@@ -30,6 +31,8 @@ export class Database {
   readonly #instance: DuckDBInstance;
   /** The connection that was open before the lock: the only one that reports progress. */
   readonly connection: DuckDBConnection;
+  readonly #inUse = new Set<DuckDBConnection>();
+  readonly #working = new Set<Promise<unknown>>();
 
   private constructor(instance: DuckDBInstance, connection: DuckDBConnection) {
     this.#instance = instance;
@@ -67,14 +70,35 @@ export class Database {
 
   /** Runs work on a connection of its own; its queries stop when the job is cancelled. */
   async use<T>(work: (connection: DuckDBConnection) => Promise<T>, job?: Job): Promise<T> {
+    const working = this.#onConnection(work, job);
+    this.#working.add(working);
+    try {
+      return await working;
+    } finally {
+      this.#working.delete(working);
+    }
+  }
+
+  async #onConnection<T>(work: (connection: DuckDBConnection) => Promise<T>, job?: Job): Promise<T> {
     const connection = await this.#instance.connect();
     const release = interruptWith(connection, job);
+    this.#inUse.add(connection);
     try {
       return await work(connection);
     } finally {
+      this.#inUse.delete(connection);
       release();
       connection.closeSync();
     }
+  }
+
+  /** Interrupts what is under way, until none of it asks anything more, and closes: an answer of DuckDB's would abort an Electron that is ending. */
+  async stop(): Promise<void> {
+    while (this.#working.size > 0) {
+      for (const connection of this.#inUse) connection.interrupt();
+      await Promise.race([Promise.allSettled(this.#working), setTimeout(interruptInterval)]);
+    }
+    this.close();
   }
 
   close(): void {

@@ -43,9 +43,16 @@ export class Job {
 export class Jobs {
   readonly #running = new Map<string, { readonly job: Job; readonly ended: Promise<unknown> }>();
   readonly #listeners = new Listeners<{ job: string; progress: Progress }>();
+  #stopped = false;
+
+  /** Whether no more is begun. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
 
   /** Runs `work` as a job; it can be cancelled by name until it ends. @throws CancelledError then. */
   async run<T>(id: string, work: (job: Job) => Promise<T>): Promise<T> {
+    if (this.#stopped) throw new CancelledError();
     const job = new Job(id, (progress) => this.#listeners.emit({ job: id, progress }));
     const ended = work(job);
     this.#running.set(id, { job, ended });
@@ -64,8 +71,9 @@ export class Jobs {
     this.#running.get(id)?.job.cancel();
   }
 
-  /** Cancels everything and waits until it has ended. */
+  /** Cancels everything, also what would come, and waits until it has ended. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     const running = [...this.#running.values()];
     for (const { job } of running) job.cancel();
     await Promise.allSettled(running.map(({ ended }) => ended));

@@ -27,7 +27,7 @@ import { measuredTable } from './schema/table.ts';
 import { parquetTable, quoteName } from './sql.ts';
 import { DatasetStore } from './store.ts';
 import { transformFile } from './transform.ts';
-import { InputError } from '../protocol/errors.ts';
+import { CancelledError, InputError } from '../protocol/errors.ts';
 
 export interface DataServiceOptions {
   /** Folder for everything the app keeps; created when needed. */
@@ -39,7 +39,7 @@ export interface DataServiceOptions {
   readonly ready?: Promise<void>;
 }
 
-/** A data service on this process. `close` releases everything it holds. */
+/** A data service on this process. `close` ends what is under way and releases everything it holds; nothing more is read then. */
 export function createDataService(options: DataServiceOptions): DataService & { close(): Promise<void> } {
   const limits = {
     memoryBytes: options.memoryBytes ?? defaultMemoryBytes(),
@@ -55,6 +55,7 @@ export function createDataService(options: DataServiceOptions): DataService & { 
 
   /** Runs work on the database that reads imported datasets. */
   async function read<T>(work: (connection: DuckDBConnection) => Promise<T>, job?: Job): Promise<T> {
+    if (jobs.stopped) throw new CancelledError();
     opened ??= Database.open(limits, spillFolder, { files: [], folders: [store.folder] });
     return (await opened).use(work, job);
   }
@@ -216,8 +217,8 @@ export function createDataService(options: DataServiceOptions): DataService & { 
 
     async close() {
       await jobs.stop();
+      await (await opened)?.stop();
       await handles.close();
-      (await opened)?.close();
       opened = null;
       await rm(spillFolder, { recursive: true, force: true });
     },

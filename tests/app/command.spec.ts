@@ -100,6 +100,14 @@ installed('a reader that goes ends it with 141', async ({ installation }) => {
   const { child, done } = begin(installation, 'completions', 'fish');
   child.stdout?.destroy();
   expect((await done).code).toBe(141);
+  // While its file is being looked at: an answer of DuckDB's that finds the program ending aborts it.
+  const table = writeTable(installation.home, 40_000);
+  installation.give(table);
+  for (let time = 0; time < 2; time++) {
+    const training = begin(installation, 'train', path.basename(table), '--epochs', '3');
+    training.child.stdout?.once('data', () => training.child.stdout?.destroy());
+    expect(await training.done).toMatchObject({ code: 141, stderr: expect.not.stringContaining('terminate') });
+  }
 });
 
 installed('Ctrl-C stops a training that keeps its best weights, and no process stays', async ({ installation }) => {

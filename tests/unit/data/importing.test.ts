@@ -196,3 +196,26 @@ test('hashing the copy of a cancelled import stops', async (context) => {
   job.cancel();
   await assert.rejects(factsOf(folder, job), { code: 'run.cancelled' });
 });
+
+test('a service that is closed ends what its database is asked, and nothing is asked any more', async (context) => {
+  const folder = temporaryFolder(context);
+  const database = await Database.open({ memoryBytes: 2 ** 28, threads: 1 }, folder, { files: [], folders: [] });
+  const told: string[] = [];
+  const endless = database.use(async (connection) => {
+    await connection
+      .run('SELECT sum(a * a) FROM range(1000000000000) AS rows(a)')
+      .catch(() => told.push('interrupted'));
+    await connection.run('SELECT 1').finally(() => told.push('asked once more'));
+  });
+  await database.stop();
+  assert.deepEqual(told, ['interrupted', 'asked once more']);
+  await endless.catch(() => undefined);
+
+  const service = makeService(context);
+  const { id } = await service.import({ job: 'import', path: messy('correlated.csv') });
+  await service.close();
+  const described = service.describe({ dataset: id, settings: { target: 'nothing' } });
+  await assert.rejects(described, { name: 'CancelledError' });
+  const again = { job: 'again', path: messy('correlated.csv') };
+  await assert.rejects(service.import(again), { name: 'CancelledError' });
+});
