@@ -170,7 +170,11 @@ export class DatasetStore {
   async read(id: string): Promise<Manifest> {
     const manifest = await this.find(id);
     if (manifest === null) {
-      throw new InputError('input.unknown_dataset', `There is no dataset ${id} here.`, 'Import the file again.');
+      throw new InputError(
+        'input.unknown_dataset',
+        `The dataset ${id.slice(0, 12)} is not here, or not any more.`,
+        'Import its file again: the same content is the same dataset.',
+      );
     }
     const wrong = await this.#wrong(manifest, false);
     if (wrong === null) return manifest;

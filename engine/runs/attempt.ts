@@ -29,6 +29,7 @@ import { hostEnded, preferDeath, stoppedAtOnce, stoppedBefore, stoppedHard } fro
 import type { RunHost, RunHosts } from './hosts.ts';
 import { thinCheckpoints } from './checkpoints.ts';
 import { chooseDevice } from './choose-device.ts';
+import { unlessDatasetGone } from './dataset-gone.ts';
 import { mayPass, patiently } from './patient-store.ts';
 import { MemberRuns } from './member-runs.ts';
 import { marked } from './queue.ts';
@@ -245,7 +246,8 @@ export class Attempt implements Work {
       const { dataset } = record.config;
       const start = performance.now();
       const { preparing } = this.#options;
-      prepared ??= await data.prepare({ job: this.#job, dataset, options: runRows(record.config) });
+      const options = runRows(record.config);
+      prepared ??= await unlessDatasetGone(record, data.prepare({ job: this.#job, dataset, options }));
       const milliseconds = preparing + performance.now() - start;
       this.#bill.add('preparing', milliseconds);
       const took = timeText(milliseconds);

@@ -6,16 +6,16 @@ import { declarationOf } from '../learners/declared/registry.ts';
 import { noFolds } from '../learners/evaluated-rows.ts';
 import { readModelFile, refuseWriter } from '../learners/model-file.ts';
 import type { DataService, DataWarning, PreparedData, SplitName } from '../protocol/data.ts';
-import { InputError, TrainyardError } from '../protocol/errors.ts';
+import { InputError } from '../protocol/errors.ts';
 import type { EvaluatedSplit, Openings } from '../protocol/evaluated-rows.ts';
 import type { RunEvaluation } from '../protocol/evaluation.ts';
 import { isCrossValidation } from '../protocol/folds.ts';
-import { isPretrained } from '../protocol/pretrained.ts';
 import type { TableRequest } from '../protocol/hosts.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
 import type { RunConfig, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { divisionOf } from '../protocol/division.ts';
+import { unlessDatasetGone } from './dataset-gone.ts';
 import { fileRecipe, modelFileWarnings, readModelFiles, standingFolds } from './model-files.ts';
 import { prepareWholeInFolds } from './whole-rows.ts';
 
@@ -95,12 +95,15 @@ export async function prepareColumns(
   if (isCrossValidation(record.config)) {
     if (!outOfFold) throw onlyOutOfFold(run);
     const standing = await standingFolds(store, record);
-    return unlessDatasetGone(record, prepareWholeInFolds(data, record, standing, job));
+    return unlessDatasetGone(record, prepareWholeInFolds(data, record, standing, job), orOthers);
   }
   const config = await divisionOf(store, record);
   const parts = outOfFold ? partsOf(record, config) : undefined;
   return prepareRows(data, { ...record, config }, { job, parts });
 }
+
+/** What can be done where the rows of a run are gone. */
+const orOthers = 'Or evaluate another file.';
 
 /** Of a split of a cross-validation: each fold has others. */
 export const onlyOutOfFold = (run: number): InputError =>
@@ -118,30 +121,7 @@ async function prepareRows(
 ): Promise<PreparedData> {
   const { dataset } = config;
   const options = { ...rowsAsTheyAre(config), splits, parts };
-  return unlessDatasetGone({ id, config, datasetName }, data.prepare({ job, dataset, options }));
-}
-
-async function unlessDatasetGone(
-  { id, config, datasetName }: Pick<RunRecord, 'id' | 'config' | 'datasetName'>,
-  preparing: Promise<PreparedData>,
-): Promise<PreparedData> {
-  try {
-    return await preparing;
-  } catch (error) {
-    if (!(error instanceof TrainyardError) || error.code !== 'input.unknown_dataset') throw error;
-    if (isPretrained(config)) {
-      throw new TrainyardError(
-        'run.dataset_gone',
-        `Run ${id} is a model of others: the rows it learned from are not here.`,
-        'Predict or evaluate a file of your own, or begin a run with it.',
-      );
-    }
-    throw new TrainyardError(
-      'run.dataset_gone',
-      `The dataset ${datasetName} of run ${id} is not here any more.`,
-      'Import its file again: the same content is the same dataset. Or evaluate another file.',
-    );
-  }
+  return unlessDatasetGone({ id, config, datasetName }, data.prepare({ job, dataset, options }), orOthers);
 }
 
 /** Rows of each class the run was trained on, as its own evaluation counted them; of a cross-validation those of all its folds. */

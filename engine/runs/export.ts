@@ -20,6 +20,7 @@ import { isCrossValidation } from '../protocol/folds.ts';
 import { isPretrained } from '../protocol/pretrained.ts';
 import type { RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
+import { unlessDatasetGone } from './dataset-gone.ts';
 import { foldsOf } from './cross-validation.ts';
 import { divisionOf } from '../protocol/division.ts';
 import { prepareWhole } from './whole-rows.ts';
@@ -103,7 +104,7 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
     checkFormat(source.record, format);
     if (ofRows.has(format) && !('folds' in source) && !isPretrained(source.record.config)) {
       onStage?.('Preparing rows', null);
-      prepared = await unlessCancelled(preparedRows(parts, source.record, job));
+      prepared = await unlessCancelled(preparedRows(parts, source.record, job, format));
     }
     onStage?.('Writing the model', 0.4);
     const exporter = await start(parts.exporter);
@@ -125,6 +126,18 @@ async function preparedRows(
   { store, data }: Pick<ExportParts, 'store' | 'data'>,
   record: RunRecord,
   job: string,
+  format: ExportFormat,
+): Promise<PreparedData> {
+  const others = formatsOf(record.config).filter((one) => !ofRows.has(one));
+  const what = format === 'onnx' ? 'is checked on its rows' : 'trains on its rows';
+  const instead = `${exportWords[format].title} ${what}; ${listed(others)} ${others.length === 1 ? 'does' : 'do'} without.`;
+  return unlessDatasetGone(record, prepareRows({ store, data }, record, job), instead);
+}
+
+async function prepareRows(
+  { store, data }: Pick<ExportParts, 'store' | 'data'>,
+  record: RunRecord,
+  job: string,
 ): Promise<PreparedData> {
   if (isCrossValidation(record.config)) return prepareWhole(data, record, job);
   const division = await divisionOf(store, record);
@@ -137,8 +150,7 @@ function checkFormat({ id, config }: RunRecord, format: ExportFormat): void {
   const formats = formatsOf(config);
   if (formats.includes(format)) return;
   const { title } = exportWords[format];
-  const others = formats.map((one) => exportWords[one].title);
-  const words = `${others.slice(0, -1).join(', ')} or ${others.at(-1) ?? ''}`;
+  const words = listed(formats, 'or');
   if (isCrossValidation(config)) {
     throw new TrainyardError(
       'run.export',
@@ -152,6 +164,11 @@ function checkFormat({ id, config }: RunRecord, format: ExportFormat): void {
     `It leaves as ${words}.`,
   );
 }
+
+const listed = (formats: readonly ExportFormat[], word = 'and'): string => {
+  const titles = formats.map((one) => exportWords[one].title);
+  return `${titles.slice(0, -1).join(', ')} ${word} ${titles.at(-1) ?? ''}`;
+};
 
 async function readSource(
   store: ExportParts['store'],

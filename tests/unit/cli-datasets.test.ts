@@ -33,11 +33,21 @@ test('datasets are listed and removed; their runs stay, and the file brings them
   const removed = await trainyard(home, 'datasets', 'remove', id.slice(0, 12));
   assert.equal(removed.code, 0, removed.stderr);
   assert.match(removed.stdout, /Removed iris\.csv .*import its file again/);
-  assert.match(removed.stdout, /run 1 can still be shown, predict and be exported/);
+  assert.match(removed.stdout, /run 1 can still be shown and predict, and leave in formats that need no rows of it\./);
   assert.match(removed.stdout, /! run 1 cannot be resumed until then/);
   assert.deepEqual(readdirSync(path.join(home, 'datasets')), []);
   assert.equal((await trainyard(home, 'predict', '1', iris, '--json')).code, 0);
   assert.notEqual((await trainyard(home, 'train', '--resume', '1')).code, 0);
+  for (const [format, why] of [
+    ['onnx', 'ONNX is checked on its rows'],
+    ['pytorch-ddp', 'PyTorch on a cluster trains on its rows'],
+  ]) {
+    const { code, stderr } = await trainyard(home, 'export', '1', '--format', format, '--out', path.join(home, 'out'));
+    assert.equal(code, 1);
+    assert.match(stderr, /The dataset iris of run 1 is not here any more\. Import its file again: .* dataset\. /);
+    assert.ok(stderr.includes(`${why}; `), stderr);
+  }
+  assert.equal((await trainyard(home, 'export', '1', '--out', path.join(home, 'run.json'))).code, 0);
 
   assert.equal((await lastEvent(home, 'inspect', iris)).dataset, id, 'the same file, the same dataset');
 });

@@ -93,7 +93,8 @@ async function remove({ output, services }: CommandContext, names: readonly stri
       cannotResume: resumable.map((run) => run.id),
     });
     output.line(`Removed ${info.source} (${formatBytes(info.bytes)}). To have it back, import its file again.`);
-    if (runs.length > 0) output.line(`  ${runList(runs)} can still be shown, predict and be exported.`);
+    if (runs.length > 0)
+      output.line(`  ${runList(runs)} can still be shown and predict, and leave in formats that need no rows of it.`);
     if (resumable.length > 0) output.line(`! ${runList(resumable)} cannot be resumed until then.`);
   }
 }

@@ -88,5 +88,5 @@ test('the data service prepares the same dataset in the same way once, and other
   assert.equal((await prepare(1))[1], 0);
   assert.ok((await prepare(2))[1] > 0);
   await service.remove({ dataset: info.id });
-  await assert.rejects(prepare(2), /There is no dataset/);
+  await assert.rejects(prepare(2), { code: 'input.unknown_dataset' });
 });
