@@ -64,8 +64,11 @@ test('drop a table of texts, use its words, train, and ask about a text of oneâ€
     await form.getByRole('textbox', { name: 'review' }).fill('Soup: lovely, would buy again!');
     await expect(form.locator('.answer')).toContainText('yes');
     await expect.poll(async () => Number(await form.locator('output').textContent())).toBeGreaterThan(0.8);
+    await form.getByRole('textbox', { name: 'review' }).fill(`Soup: lovely! ${'It came. '.repeat(20)}`);
+    await expect(form.getByText(/review: the text is longer than the \d+ tokens( or \d+ characters)? /)).toBeVisible();
     await form.getByRole('textbox', { name: 'review' }).fill('Soup was stale, sent it back');
     await expect.poll(async () => Number(await form.locator('output').textContent())).toBeLessThan(0.2);
+    await expect(form.getByText(/is longer than/)).toHaveCount(0);
     await screenshot(app, 'predict-texts');
   });
 });

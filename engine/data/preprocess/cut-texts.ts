@@ -1,5 +1,6 @@
-// Texts of a file of which a model does not read all, counted while rows are made of them. Of rows of tokens only those are looked at again in which
-// every place is taken; of columns as they are each text, by the tokenizers of the models that read it: one that is cut for one of them is cut.
+// Texts of a file of which a model does not read all, counted while rows are made of them: those with more characters than are read, and those with
+// more tokens. Of rows of tokens only those are counted again in which every place is taken; of columns as they are each text, by the tokenizers of
+// the models that read it: one that is cut for one of them is cut.
 
 import type { DataWarning } from '../../protocol/data.ts';
 import type { Preprocessing, TextReading, TextRecipe } from './recipe.ts';
@@ -13,6 +14,8 @@ interface Counted {
   readonly index: number;
   readonly behind: number | null;
   cut: number;
+  /** Some have more characters than are read, though not as many tokens. */
+  byCharacters: boolean;
 }
 
 export class CutTexts {
@@ -21,7 +24,9 @@ export class CutTexts {
 
   constructor({ features, form, language }: Preprocessing) {
     let behind = 0;
-    const texts = features.flatMap((recipe, index) => (recipe.kind === 'text' ? [{ recipe, index, cut: 0 }] : []));
+    const texts = features.flatMap((recipe, index) =>
+      recipe.kind === 'text' ? [{ recipe, index, cut: 0, byCharacters: false }] : [],
+    );
     const counted = texts.toReversed().map((text): Counted => {
       const { readings = form === 'columns' ? [] : [text.recipe], length } = text.recipe;
       const place = { ...text, readings, behind: form === 'columns' ? null : behind };
@@ -38,21 +43,26 @@ export class CutTexts {
       const cells = columns[text.index] as TextCells;
       const full = (row: number): boolean => text.behind === null || x[(row + 1) * width - text.behind - 1] !== 0;
       for (let row = 0; row < rows; row++) {
-        const cell = full(row) ? (cells.getItem(row) ?? '') : '';
-        if (text.readings.some((reading) => isCut(reading, cell))) text.cut++;
+        const cell = cells.getItem(row) ?? '';
+        const beyond = text.readings.some(({ characters }) => cell.length > characters);
+        if (!beyond && !(full(row) && text.readings.some((reading) => hasMore(reading, cell)))) continue;
+        text.cut++;
+        text.byCharacters ||= beyond && (text.behind === null || !full(row));
       }
     }
   }
 
   get warnings(): readonly DataWarning[] {
-    return this.#texts.flatMap(({ recipe: { column }, readings, cut }): readonly DataWarning[] => {
+    return this.#texts.flatMap(({ recipe: { column }, readings, cut, byCharacters }): readonly DataWarning[] => {
       if (cut === 0) return [];
-      const lengths = readings.map(({ length }) => length);
-      const ends = [...new Set([Math.min(...lengths), Math.max(...lengths)])];
+      const tokens = `${range(readings.map(({ length }) => length))} tokens`;
+      const read = byCharacters
+        ? `${tokens} or ${range(readings.map(({ characters }) => characters))} characters`
+        : tokens;
       const [some, all] = [cut, this.#rows].map(shown);
-      const many = `${some} of ${all} texts ${cut === 1 ? 'is' : 'are'} longer`;
-      const what = readings.some(({ keepsEnd }) => keepsEnd) ? 'the beginning' : 'the rest';
-      const message = `${column}: ${many} than the ${ends.map(shown).join(' to ')} tokens that the model reads; ${what} of them is not read.`;
+      const one = this.#rows === 1 ? 'the text is' : `${some} of ${all} texts ${cut === 1 ? 'is' : 'are'}`;
+      const what = `${readings.some(({ keepsEnd }) => keepsEnd) ? 'the beginning' : 'the rest'} of ${cut === 1 ? 'it' : 'them'}`;
+      const message = `${column}: ${one} longer than the ${read} that the model reads; ${what} is not read.`;
       return [{ code: 'cut_texts', message, columns: [column] }];
     });
   }
@@ -60,8 +70,9 @@ export class CutTexts {
 
 const shown = (count: number): string => count.toLocaleString('en');
 
-/** A text beyond `characters` has been cut there already. */
-const isCut = (reading: TextReading, text: string): boolean =>
-  text !== '' &&
-  (text.length > reading.characters ||
-    tokenizerFor(reading).encode(text, { most: reading.length + 1 }).length > reading.length);
+/** `18`, or of models that read different lengths `18 to 405`. */
+const range = (lengths: readonly number[]): string =>
+  [...new Set([Math.min(...lengths), Math.max(...lengths)])].map(shown).join(' to ');
+
+const hasMore = (reading: TextReading, text: string): boolean =>
+  text !== '' && tokenizerFor(reading).encode(text, { most: reading.length + 1 }).length > reading.length;

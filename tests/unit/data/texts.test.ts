@@ -126,9 +126,15 @@ test('length and vocabulary are as set, and what is cut is said', async (context
   const rowWith = (review: string): object => ({ day: '2024-01-09', price: 12, review });
   const { warnings } = reader.read(['a', 'A good one, bought again', 'bad'].map(rowWith) as never);
   assert.deepEqual(warnings, [
-    'review: 1 of 3 texts is longer than the 3 tokens that the model reads; the rest of them is not read.',
+    'review: 1 of 3 texts is longer than the 3 tokens that the model reads; the rest of it is not read.',
   ]);
   assert.deepEqual(reader.read([rowWith('a')] as never).warnings, []);
+  // Longer than any text of training: cut there, where three words have not come yet.
+  const { characters } = textOf(data);
+  const long = `${'a'.repeat(characters)} bad`;
+  assert.deepEqual(reader.read([rowWith(long)] as never).warnings, [
+    `review: the text is longer than the 3 tokens or ${characters} characters that the model reads; the rest of it is not read.`,
+  ]);
 });
 
 test('rows as they are, a row by itself and another file give the same codes', async (context) => {
