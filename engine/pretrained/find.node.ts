@@ -4,22 +4,11 @@
 import { open, readdir, readFile, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../protocol/errors.ts';
-import { pickles } from './paths.node.ts';
+import { filesFolder, pickles, textFiles } from './paths.node.ts';
 import type { FoundModel } from './pretrained.ts';
 import { openSafetensors, type ByteSource, type TensorSource } from './safetensors-file.ts';
 import { indexName, joinShards, readIndex } from './shards.node.ts';
 
-/** Texts of a folder that say what the model is and how it reads. */
-const textFiles = [
-  'config.json',
-  'tokenizer.json',
-  'tokenizer_config.json',
-  'special_tokens_map.json',
-  'added_tokens.json',
-  'vocab.txt',
-  'vocab.json',
-  'merges.txt',
-];
 /** The largest tokenizer files have some 20 MB. */
 const largestText = 2 ** 27;
 
@@ -35,12 +24,13 @@ export async function openModel(where: string): Promise<OpenedModel> {
   const found = await stat(where).catch((error: unknown) => {
     throw unreadable(where, error);
   });
-  const name = path.basename(path.resolve(where));
+  const folder = found.isDirectory() ? await filesFolder(where) : null;
+  const name = path.basename(path.resolve(where)).replace(/^models--(.*--)?/, '');
   const handles: FileHandle[] = [];
   const close = async (): Promise<void> => void (await Promise.all(handles.map((handle) => handle.close())));
   try {
-    const tensors = found.isDirectory() ? await tensorsOf(where, name, handles) : await openFile(where, handles);
-    const texts = found.isDirectory() ? await textsOf(where) : {};
+    const tensors = folder === null ? await openFile(where, handles) : await tensorsOf(folder, name, handles);
+    const texts = folder === null ? {} : await textsOf(folder);
     return { name, tensors, texts, close };
   } catch (error) {
     await close();

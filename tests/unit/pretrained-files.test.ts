@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { mkdir, open, writeFile } from 'node:fs/promises';
+import { cp, mkdir, open, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
@@ -132,6 +132,13 @@ test('a folder without weights, with several parts, and other formats say so', a
   await mkdir(at('empty'));
   await refused(at('empty'), 'input.no_weights', /empty has no weights: there is no model\.safetensors/);
   assert.equal(await isModel(at('empty')), false);
+  for (const left of ['model.safetensors.index.json', 'config.json', 'tokenizer.json'] as const) {
+    await mkdir(at('fetched in part', left), { recursive: true });
+    await writeFile(at('fetched in part', left, left), '{}');
+    if (left === 'tokenizer.json') await writeFile(at('fetched in part', left, 'config.json'), '{}');
+    // A config.json may stand beside pictures.
+    assert.equal(await isModel(at('fetched in part', left)), left !== 'config.json', left);
+  }
   await mkdir(at('parts'));
   for (const part of [1, 2]) await writeFile(at('parts', `model-0000${part}-of-00002.safetensors`), '');
   await refused(at('parts'), 'input.no_weights', /parts has 2 safetensors files/);
@@ -163,6 +170,18 @@ test('a model in several files is read by its index; what that leads to and is n
   assert.equal(await isModel(parts), true);
   const { name, tensors, close } = await openModel(parts);
   assert.equal(name, 'sharded');
+  // As Hugging Face's programs keep what they have fetched.
+  const kept = at('models--somebody--sharded');
+  await mkdir(path.join(kept, 'refs'), { recursive: true });
+  await mkdir(path.join(kept, 'snapshots'));
+  await writeFile(path.join(kept, 'refs', 'main'), '4d7a');
+  assert.equal(await isModel(kept), false, 'the snapshot has gone');
+  await cp(parts, path.join(kept, 'snapshots', '4d7a'), { recursive: true });
+  assert.equal(await isModel(kept), true);
+  const there = await openModel(kept);
+  assert.equal(there.name, 'sharded');
+  assert.deepEqual([...there.tensors.shapes], [...tensors.shapes]);
+  await there.close();
   assert.deepEqual(Object.fromEntries(tensors.shapes), { a: [2], b: [3] });
   assert.deepEqual(
     [[...(await tensors.read('a'))], [...(await tensors.read('b'))]],
