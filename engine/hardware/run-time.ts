@@ -2,6 +2,7 @@
 // what stands around them (rows made ready, processes started, the baseline), which past runs of this machine have told.
 
 import type { BilledRun, PhaseSeconds } from '../protocol/bill.ts';
+import type { RunRecord } from '../protocol/runs.ts';
 import type { ModelCosts } from './costs/costs.ts';
 import { epochSeconds, stepTime, type TimedDevice } from './time-forecast.ts';
 
@@ -33,6 +34,19 @@ export function aroundRuns(runs: readonly Pick<BilledRun, 'startedAt' | 'bill'>[
     .slice(0, runsCounted)
     .sort((a, b) => a - b);
   return newest.length === 0 ? usualAround : newest[newest.length >> 1];
+}
+
+/**
+ * Epochs, or trees, that a run itself has made: those of the run it goes on from are not its own. With the steps of an epoch the part of
+ * one that it was stopped in counts.
+ */
+export function ownEpochs(
+  { relation, start }: Pick<RunRecord, 'relation' | 'start'>,
+  { epoch, step }: { readonly epoch: number; readonly step: number },
+  stepsAnEpoch?: number,
+): number {
+  const before = relation === 'continued' ? start : null;
+  return stepsAnEpoch === undefined ? epoch - (before?.epoch ?? 0) : (step - (before?.step ?? 0)) / stepsAnEpoch;
 }
 
 /** Seconds of a run on a device, as a range. */

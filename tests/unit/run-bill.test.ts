@@ -6,6 +6,7 @@ import path from 'node:path';
 import test, { type TestContext } from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
+import { ownEpochs } from '../../engine/hardware/run-time.ts';
 import { phases } from '../../engine/protocol/bill.ts';
 import { Bill } from '../../engine/runs/bill.ts';
 import type { RunHosts } from '../../engine/runs/hosts.ts';
@@ -230,4 +231,14 @@ test('no meter, an empty one and one that may not be read are none', (context) =
   zone(folder, 'intel-rapl:0', { energy_uj: '12\n', max_energy_range_uj: '100\n' });
   zone(folder, 'intel-rapl:1', { energy_uj: 'no\n', max_energy_range_uj: '100\n' });
   assert.equal(startEnergyMeter(folder), null);
+});
+
+test('a run is forecast by the epochs it made itself', () => {
+  const own = { relation: null, start: null };
+  const continued = { relation: 'continued', start: { epoch: 6, step: 120, seconds: 1 } } as const;
+  assert.equal(ownEpochs(continued, { epoch: 10, step: 200 }, 20), 4);
+  assert.equal(ownEpochs(continued, { epoch: 10, step: 200 }), 4, 'trees');
+  assert.equal(ownEpochs(own, { epoch: 0, step: 15 }, 20), 0.75, 'stopped within its first');
+  const begun = { relation: 'started from', start: { epoch: 6, step: 120 } } as const;
+  assert.equal(ownEpochs(begun, { epoch: 3, step: 60 }, 20), 3, 'with weights alone');
 });

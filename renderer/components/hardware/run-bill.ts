@@ -7,7 +7,7 @@ import { isNetwork } from '../../../engine/learners/network/declaration.ts';
 import { phaseWord, secondsOfPhases, type RunBill } from '../../../engine/protocol/bill.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { costsOfModel, type ModelAtHand } from '../../../engine/hardware/costs/from-model.ts';
-import { aroundRuns, runSeconds } from '../../../engine/hardware/run-time.ts';
+import { aroundRuns, ownEpochs, runSeconds } from '../../../engine/hardware/run-time.ts';
 import { isMeasured, learnerSpeed, tableSeconds } from '../../../engine/hardware/tables/speed.ts';
 import { taskOfTable } from '../../../engine/hardware/tables/task.ts';
 import { isTableModel } from '../../../engine/hardware/tables/work.ts';
@@ -79,7 +79,8 @@ async function timeFigure(
   try {
     const batch = Math.min(model.training.batch, rows);
     const costs = costsOfModel({ ...model, training: { ...model.training, batch, accumulate: 1 } });
-    const said = runSeconds({ costs, rows, validation, epochs: progress.epoch, around }, known.timed);
+    const epochs = ownEpochs(run, progress, Math.ceil(rows / batch));
+    const said = runSeconds({ costs, rows, validation, epochs, around }, known.timed);
     const basis = known.measured ? 'from the last lab' : 'guessed: this machine has not been measured';
     return { ...figure, note: `forecast ${about(said)}`, how: `${figure.how} The forecast is ${basis}.` };
   } catch {
@@ -91,10 +92,11 @@ async function timeFigure(
 /** The same of trees and linear models, by the trees that were grown; null where there is no forecast. */
 async function tableFigure(
   { service }: AppState,
-  { id, config, data, progress }: RunRecord,
+  run: RunRecord,
   { lab }: Machine,
   figure: BillFigure,
 ): Promise<BillFigure | null> {
+  const { id, config, data, progress } = run;
   if (!isTableModel(config) || !data || !progress) return null;
   const [bills, datasets] = await Promise.all([service.bills(), service.datasets()]);
   const info = datasets.find((one) => one.id === config.dataset);
@@ -102,7 +104,7 @@ async function tableFigure(
   const described = { ...info, settings: config.settings, target: config.settings.target ?? info.target };
   const speed = learnerSpeed(lab?.devices ?? [], navigator.hardwareConcurrency);
   const around = aroundRuns(bills.filter(({ run }) => run !== id));
-  const said = tableSeconds(taskOfTable(config, described, data.counts, progress.epoch), speed, around);
+  const said = tableSeconds(taskOfTable(config, described, data.counts, ownEpochs(run, progress)), speed, around);
   const basis = isMeasured(speed, config)
     ? 'from the last lab'
     : 'guessed: no lab has timed such models on this machine';
