@@ -226,6 +226,13 @@ test('in words: what was planned and what became of it', () => {
   assert.equal(deadlineText(trees, tree), 'Done 8 min 0 s before 07:00: 1 tree; 412 planned at first');
   const stopped = { ...told, planned: 2.5, epochs: 2.5, ended: until + 5_000, annealed: false };
   assert.equal(deadlineText(stopped), 'Done 5.00 s after 07:00: 2.5 epochs, not annealed to the end');
+  for (const [late, text] of [
+    [9_996, '10 s'],
+    [59_700, '1 min 0 s'],
+    [3_599_800, '1 h 0 min'],
+  ]) {
+    assert.match(deadlineText({ ...stopped, ended: until + Number(late) }), new RegExp(`^Done ${text} after`));
+  }
 });
 
 test('stopped and resumed, it goes on with its plan, and in what time is left', async () => {
