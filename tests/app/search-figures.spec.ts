@@ -69,6 +69,58 @@ async function agrees(app: App, run: number): Promise<void> {
   }
 }
 
+/** Each trial that is drawn, in order: its places on the axes and, where it came to its end, on that of the scores. */
+async function drawnAsKept({ page }: App, trials: readonly Trial[]): Promise<void> {
+  const picture = page.getByRole('img', { name: /^Settings of/ });
+  const axes = await picture
+    .locator('line.axis')
+    .evaluateAll((all) => all.map((line) => ['y1', 'y2', 'x1'].map((name) => Number(line.getAttribute(name)))));
+  const path = (await picture.locator('path.line').first().getAttribute('d')) ?? '';
+  const lines = path
+    .split('M')
+    .slice(1)
+    .map((line) => line.split('L').map((point) => point.split(' ').map(Number)));
+  expect(lines.length).toBe(trials.length);
+  const [[top, bottom]] = axes;
+  const { learningRate: rate, leaves } = space;
+  trials.forEach(({ state, settings }, index) => {
+    const at = (value: number, low: number, high: number): number => Math.log(value / low) / Math.log(high / low);
+    const many = Number(settings['leaves']);
+    // A whole number stands in the middle of what is rounded to it.
+    const [from, to] = [leaves.low - 0.5, leaves.high + 0.5];
+    const places = [
+      at(Number(settings['learningRate']), rate.low, rate.high),
+      (at(many - 0.5, from, to) + at(many + 0.5, from, to)) / 2,
+    ];
+    places.forEach((place, axis) => {
+      expect(Math.abs(lines[index][axis][0] - axes[axis][2])).toBeLessThan(0.1);
+      expect(Math.abs(lines[index][axis][1] - (bottom - place * (bottom - top)))).toBeLessThan(0.1);
+    });
+    expect(lines[index].length).toBe(state === 'completed' ? 3 : 2);
+  });
+}
+
+/** While it goes on: what the page lists is in the history as it stands there, and it counts what was there a moment ago. */
+async function agreesAtWork(app: App, run: number): Promise<void> {
+  const before = await trialsOf(app, run);
+  const told = app.page.getByRole('img', { name: /^log loss of/ });
+  const countOf = async (): Promise<number> =>
+    Number(/of ([\d,]+) trials/.exec((await told.getAttribute('aria-label')) ?? '')?.[1].replace(',', ''));
+  await expect.poll(countOf).toBeGreaterThanOrEqual(before.length);
+  const count = await countOf();
+  const rows = app.page.getByRole('region', { name: 'Table of trials' }).locator('tbody tr');
+  const cells = await rows.evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent)));
+  const after = await trialsOf(app, run);
+  expect(count).toBeLessThanOrEqual(after.length);
+  expect(cells.length).toBeGreaterThan(0);
+  for (const [number, score, rate, leaves] of cells) {
+    const trial = after.find((one) => String(one.trial) === number)!;
+    expect(Math.abs(Number(score) - trial.score!)).toBeLessThan(1e-3 * Math.max(1, trial.score!));
+    expect(Math.abs(Number(rate) / Number(trial.settings['learningRate']) - 1)).toBeLessThan(6e-3);
+    expect(leaves).toBe(String(trial.settings['leaves']));
+  }
+}
+
 test('what the page of a search says is what the history has: at its end, with few trials whole, stopped, and after a restart', async () => {
   test.setTimeout(180_000);
   const app = await launch();
@@ -79,11 +131,13 @@ test('what the page of a search says is what the history has: at its end, with f
     await open(app, id);
     await expect(app.page.getByRole('region', { name: 'Shares of settings' })).toBeVisible();
     await agrees(app, id);
+    await drawnAsKept(app, await trialsOf(app, id));
 
-    const stopped = await startSearch(app, dataset, { minutes: 10 });
+    const stopped = await startSearch(app, dataset, { minutes: 10, parallel: 2 });
     await open(app, stopped.id);
     await expect.poll(async () => (await trialsOf(app, stopped.id)).length, { timeout: 60_000 }).toBeGreaterThan(30);
     await screenshot(app, 'figures-live');
+    await agreesAtWork(app, stopped.id);
     await callService(app, 'stopRun', { run: stopped.id });
     await waitForState(app, stopped.id, 'stopped');
     await agrees(app, stopped.id);
