@@ -198,16 +198,21 @@ function readerOf(recipe: FeatureRecipe): Reader {
   }
 }
 
-/** Null where a value is missing: null itself, nothing but spaces, and what meant "missing" in training. */
+/** Words for a missing value, in lower case, as a file has them. */
+const wordsForMissing: ReadonlySet<string> = new Set(missingWords([]));
+
+/** Null where a value is missing: null itself, nothing but spaces, what meant "missing" in training, and a word for it that is no value here. */
 function present<T>(
   value: unknown,
   { missing }: FeatureRecipe,
   read: (value: unknown) => T | undefined,
+  words = wordsForMissing,
 ): T | null | undefined {
   if (value === null || value === undefined) return null;
   if (typeof value !== 'string') return read(value);
   const text = value.trim();
-  return text === '' || missing.includes(text) ? null : read(text);
+  if (text === '' || missing.includes(text)) return null;
+  return read(text) ?? (words.has(text.toLowerCase()) ? null : undefined);
 }
 
 /** A text keeps its spaces; as in files, only space separators of Unicode do not count where it is told that it is missing. */
@@ -217,9 +222,6 @@ function presentText(value: unknown, recipe: FeatureRecipe & { readonly kind: 't
   const bare = text?.replaceAll(/^\p{Zs}+|\p{Zs}+$/gu, '');
   return bare === undefined || (bare !== '' && !meansMissing(bare, recipe)) ? text : null;
 }
-
-/** Words for a missing text, in lower case, as a file has them. */
-const wordsForMissing: ReadonlySet<string> = new Set(missingWords([]));
 
 const meansMissing = (bare: string, { missing, exact }: FeatureRecipe & { readonly kind: 'text' }): boolean =>
   missing.includes(bare) || (exact !== true && wordsForMissing.has(bare.toLowerCase()));
@@ -236,8 +238,9 @@ function categoryReader(recipe: FeatureRecipe & { readonly categories: readonly 
   const exact = new Map(recipe.categories.map((category, index) => [category, index + 1]));
   const meant = meantCategory(recipe.categories);
   const known = (text: string): number | undefined => exact.get(text) ?? meant(text);
+  const words = new Set(missingWords(recipe.categories));
   return (value) =>
     typeof value === 'string' && exact.has(value)
       ? exact.get(value)
-      : present(value, recipe, (one) => (typeof one === 'object' ? undefined : known(String(one))));
+      : present(value, recipe, (one) => (typeof one === 'object' ? undefined : known(String(one))), words);
 }

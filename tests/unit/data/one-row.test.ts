@@ -25,6 +25,7 @@ for (const forms of [['matrix'], ['columns']] as const) {
       ['', '', '', '', ''],
       ['7.25', '30/02/2023', 'perhaps', 'West', 'nowhere'],
       ['dear', 'soon', 'TRUE', 'North', 'town 39'],
+      ['n/a', '-', '?', 'NA', 'null'],
     ];
     const names = header.split(',').slice(0, 5);
     const text = [names.join(','), ...cells.map((row) => row.map((cell) => `"${cell ?? ''}"`).join(','))].join('\n');
@@ -42,6 +43,10 @@ for (const forms of [['matrix'], ['columns']] as const) {
       'town: "nowhere" is unknown',
     ]);
     assert.deepEqual(reasons[0], []);
+    assert.deepEqual(
+      reasons[5],
+      ['price', 'day', 'member', 'town'].map((name) => `${name} is missing`),
+    );
     const typed = reader.read([
       { price: 12.5, day: Date.UTC(2023, 3, 3), member: true, group: 'North', town: 'town 3' },
     ]);
