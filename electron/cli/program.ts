@@ -9,7 +9,7 @@ import { about } from './about.ts';
 import { helpOf, parseCommand, type Command } from './command.ts';
 import { commands } from './commands.ts';
 import { Interruption } from './interruption.ts';
-import { closest } from '../../engine/data/closest.ts';
+import { closest } from '../../engine/protocol/closest.ts';
 import { loadPart } from '../../engine/protocol/loading.ts';
 import { Output, type Streams } from './output.ts';
 import { ownValue } from '../../engine/protocol/own.ts';

@@ -5,7 +5,7 @@ import { InputError } from '../protocol/errors.ts';
 import type { ColumnInfo, ColumnType, DatasetInfo, DatasetSettings, DataWarning } from '../protocol/data.ts';
 import { columnTypes } from '../settings/dataset.ts';
 import { leftOutColumns, noValidationWarning, textColumns, usualSplit } from '../protocol/use.ts';
-import { didYouMean } from './closest.ts';
+import { didYouMean } from '../protocol/closest.ts';
 import { describeColumns } from './schema/analyse.ts';
 import type { AnalysedColumn } from './schema/analyse.ts';
 import { copiesWarning } from './schema/copies.ts';

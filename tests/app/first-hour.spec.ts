@@ -82,7 +82,8 @@ test('samples, the tour from one to a prediction, and Help on the view it ends i
     await expect(page.getByRole('dialog')).toBeHidden();
     await expect(page.getByRole('heading', { level: 3, name: 'Predict' })).toBeFocused();
     await page.keyboard.press('Control+f');
-    await page.keyboard.type('nesterov');
+    await page.keyboard.type('nesterof');
+    await page.getByRole('button', { name: 'Did you mean “nesterov”?' }).click();
     await expect(page.getByText(/^\d found$/)).toBeVisible();
     await page.getByRole('link', { name: /^Settings of training: Network/ }).press('Enter');
     await expect(page.getByRole('term').filter({ hasText: 'Nesterov' }).first()).toBeVisible();

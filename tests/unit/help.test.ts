@@ -8,7 +8,7 @@ import test from 'node:test';
 import { metricWord } from '../../renderer/lib/series.ts';
 import { viewNames } from '../../renderer/lib/views.ts';
 import { blocksOf, inlineOf, sectionId, type Block, type Inline } from '../../renderer/views/help/markdown.ts';
-import { helpAddress, helpOrder, readPages, searchPages } from '../../renderer/views/help/pages.ts';
+import { helpAddress, helpOrder, nearestSearch, readPages, searchPages } from '../../renderer/views/help/pages.ts';
 import { settingGroups, settingLabel } from '../../renderer/views/help/setting-words.ts';
 
 const renderer = path.resolve(import.meta.dirname, '../../renderer');
@@ -129,5 +129,13 @@ test('what is sought is found where all of its words stand, headings first', () 
   assert.equal(momentum.address, '#help/training/network');
   assert.match(momentum.excerpt, /Nesterov/);
   assert.deepEqual(searchPages(pages, 'zyzzyva'), []);
+  for (const words of ['delete dataset', 'undo']) assert.ok(searchPages(pages, words).length > 0, words);
   assert.deepEqual(searchPages(pages, '  '), []);
+});
+
+test('words with a slip are told as what was meant', () => {
+  const meant = ['Nesterof', 'learnig rate', 'overftting', 'confusoin matrix', 'zyzzyva', 'äöü'].map((words) =>
+    nearestSearch(pages, words),
+  );
+  assert.deepEqual(meant, ['nesterov', 'learning rate', 'overfitting', 'confusion matrix', null, null]);
 });

@@ -3,7 +3,7 @@
 import { InputError } from '../../protocol/errors.ts';
 import type { ColumnInfo, DatasetInfo, DatasetSettings, ImageInfo } from '../../protocol/data.ts';
 import { drawnShares, noValidationWarning, splitNames, usualSplit } from '../../protocol/use.ts';
-import { didYouMean } from '../closest.ts';
+import { didYouMean } from '../../protocol/closest.ts';
 import { show } from '../schema/typing.ts';
 import { sortClasses } from './picture.ts';
 import type { StoredPictures } from './stored.ts';

@@ -4,7 +4,7 @@
 import { InputError } from '../../protocol/errors.ts';
 import type { DataWarning, FileMatching } from '../../protocol/data.ts';
 import { ownValue } from '../../protocol/own.ts';
-import { closest } from '../closest.ts';
+import { closest } from '../../protocol/closest.ts';
 import { bareName } from './forms.ts';
 import type { Preprocessing } from './recipe.ts';
 

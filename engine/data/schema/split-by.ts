@@ -3,7 +3,7 @@
 
 import { InputError } from '../../protocol/errors.ts';
 import type { ColumnInfo, DatasetSettings } from '../../protocol/data.ts';
-import { didYouMean } from '../closest.ts';
+import { didYouMean } from '../../protocol/closest.ts';
 
 /** Rows a group has on average, at least, and groups there are. */
 const rowsPerGroup = 2;

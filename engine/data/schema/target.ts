@@ -3,7 +3,7 @@
 import { InputError } from '../../protocol/errors.ts';
 import type { ColumnInfo } from '../../protocol/data.ts';
 import type { Task } from '../../model/spec.ts';
-import { didYouMean } from '../closest.ts';
+import { didYouMean } from '../../protocol/closest.ts';
 import { show } from './typing.ts';
 
 /** Names that tell a target, the surest first. */

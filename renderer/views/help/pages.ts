@@ -1,6 +1,7 @@
 // The Help pages in their order, where the page of a view is, and what is found in them. A page is a Markdown file of `pages/`; each view
 // of the window has one of its own name, with a section for each of its tabs (tests/unit/help.test.ts).
 
+import { closest } from '../../../engine/protocol/closest.ts';
 import { blocksOf, plainText, sectionId, type Block } from './markdown.ts';
 import { settingGroups } from './setting-words.ts';
 
@@ -44,10 +45,7 @@ export function helpAddress(view: string, tab = ''): string {
 
 /** Sections in which every word of `sought` stands, those with it in a heading first. */
 export function searchPages(pages: readonly HelpPage[], sought: string): readonly Found[] {
-  const words = sought
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '');
+  const words = wordsOf(sought);
   if (words.length === 0) return [];
   const found: (Found & { readonly rank: number })[] = [];
   for (const page of pages) {
@@ -66,6 +64,21 @@ export function searchPages(pages: readonly HelpPage[], sought: string): readonl
   }
   return found.sort((one, other) => other.rank - one.rank).slice(0, mostFound);
 }
+
+/** What was meant where words of `sought` stand nowhere: with the nearest ones that do; null = none is near, or it finds nothing either. */
+export function nearestSearch(pages: readonly HelpPage[], sought: string): string | null {
+  const text = pages
+    .flatMap((page) => [page.title, ...sectionsOf(page).map(({ heading, text }) => `${heading ?? ''} ${text}`)])
+    .join(' ')
+    .toLowerCase();
+  const known = [...new Set(text.match(/\p{L}{4,}/gu))];
+  const near = wordsOf(sought)
+    .map((word) => (text.includes(word) || word.length < 4 ? word : (closest(word, known) ?? word)))
+    .join(' ');
+  return searchPages(pages, near).length > 0 ? near : null;
+}
+
+const wordsOf = (sought: string): readonly string[] => sought.toLowerCase().match(/\S+/g) ?? [];
 
 const mostFound = 40;
 /** Characters of an excerpt. */
