@@ -110,5 +110,13 @@ test('backup and restore, the history looked at, room on the disk; groups, views
     await page.getByRole('button', { name: 'Take up runs…' }).click();
     await told('Nothing new was in the file.', /2 runs \(1, 2\) are here already/);
   });
+  await test.step('the page of a run in the trash says so, and brings it back', async () => {
+    await page.evaluate(() => (location.hash = '#run/3'));
+    await expect(page.getByText('In the trash', { exact: true })).toBeVisible();
+    await screenshot(app, 'run-in-trash');
+    await page.getByRole('button', { name: 'Restore', exact: true }).click();
+    await expect(page.getByText('In the trash', { exact: true })).toBeHidden();
+    expect((await callService<FoundRuns>(app, 'runs', { deleted: true })).total).toBe(0);
+  });
   await app.close();
 });
