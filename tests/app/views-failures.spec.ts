@@ -37,6 +37,10 @@ test('files that cannot be read say why, and leave nothing behind', async ({ app
     await dropFiles(app, messy(file));
     const alert = page.getByRole('alert').filter({ hasText: file });
     await expect(alert).toContainText(message);
+    // What would change nothing is not offered.
+    const offered = (name: string) => alert.getByRole('button', { name });
+    await expect(offered('Skip bad lines')).toHaveCount(/ragged|unclosed|bad-lines/.test(file) ? 1 : 0);
+    await expect(offered('Reading options…')).toHaveCount(/empty|blank/.test(file) ? 0 : 1);
     if (file === 'bad-ragged.csv') await screenshot(app, 'import-refused');
     await alert.getByRole('button', { name: 'Dismiss' }).click();
     await expect(alert).toBeHidden();
