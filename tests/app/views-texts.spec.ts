@@ -60,7 +60,7 @@ test('drop a table of texts, use its words, train, and ask about a text of oneâ€
 
   await test.step('a prediction with its words', async () => {
     await page.getByRole('tab', { name: 'Predict' }).click();
-    await expect(page.getByText('Drop a table with this column.')).toBeVisible();
+    await expect(page.getByText('Drop a table with these 2 columns.')).toBeVisible();
     const form = page.getByRole('region', { name: 'What if' });
     await form.getByRole('textbox', { name: 'review' }).fill('Soup: lovely, would buy again!');
     await expect(form.locator('.answer')).toContainText('yes');
