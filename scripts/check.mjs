@@ -1,4 +1,4 @@
-// `npm run check [-- types]`: everything that can be wrong without running the app: format, lint, types (one project for
+// `npm run check [-- types [Node|…]]`: everything that can be wrong without running the app: format, lint, types (one project for
 // each kind of surroundings), who imports whom, and the fast tests. Goes on after a failure, so that one call shows all.
 
 import * as fs from 'node:fs';
@@ -38,7 +38,10 @@ const all = [
 await script(async () => {
   const { node } = await setup({ targets: ['lists', 'kernels'] });
   const failed = [];
-  for (const [title, ...command] of process.argv[2] === 'types' ? types : all) {
+  const [what, which] = process.argv.slice(2);
+  const checks = (what === 'types' ? types : all).filter(([title]) => !which || title === `types: ${which}`);
+  if (checks.length === 0) failed.push(`there is no “${which}”`);
+  for (const [title, ...command] of checks) {
     if (title === 'types: window' && !fs.existsSync(path.join(root, 'renderer/index.html'))) continue;
     say(title);
     if ((await handOver(node, command, { cwd: root })) !== 0) failed.push(title);

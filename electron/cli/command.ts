@@ -3,6 +3,7 @@
 
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { InputError } from '../../engine/protocol/errors.ts';
+import { twoColumns, wrapped } from './help-lines.ts';
 import type { Interruption } from './interruption.ts';
 import type { Output } from './output.ts';
 import type { Services } from './services.ts';
@@ -95,19 +96,18 @@ function refuseEmpty({ name, usage, options }: Command, positionals: readonly st
   if (empty) throw new InputError('usage.option', `--${empty[0]} is empty: it takes the name of a file.`, hint);
 }
 
-/** The help text of a command. */
-export function helpOf(command: Command): string {
-  const rows = Object.entries({ ...command.options, ...commonOptions }).map(([name, option]: [string, OptionDef]) => [
-    `  --${name}${option.value ? ` ${option.value}` : ''}`,
-    option.help,
-  ]);
-  const width = Math.max(...rows.map(([flag]) => flag.length)) + 2;
+/** The help text of a command, in lines of `width` characters. */
+export function helpOf(command: Command, width = Infinity): string {
+  const all: Readonly<Record<string, OptionDef>> = { ...command.options, ...commonOptions };
+  const rows = Object.entries(all).map(([name, { value, help }]) => {
+    return [`  --${name}${value ? ` ${value}` : ''}`, help] as const;
+  });
   return [
-    `${command.summary}`,
+    ...wrapped(command.summary, width),
     '',
     `usage: trainyard ${[command.name, command.usage].filter(Boolean).join(' ')} [options]`,
     '',
-    ...rows.map(([flag, help]) => flag.padEnd(width) + help),
+    ...twoColumns(rows, width),
   ].join('\n');
 }
 

@@ -8,6 +8,7 @@ import { fromWire, InputError, toWire, TrainyardError } from '../../engine/proto
 import { about } from './about.ts';
 import { helpOf, parseCommand, type Command } from './command.ts';
 import { commands } from './commands.ts';
+import { helpWidth, twoColumns } from './help-lines.ts';
 import { Interruption } from './interruption.ts';
 import { closest } from '../../engine/protocol/closest.ts';
 import { loadPart } from '../../engine/protocol/loading.ts';
@@ -27,7 +28,7 @@ const streams: Streams = {
 async function main(args: readonly string[], surroundings: CommandSurroundings): Promise<number> {
   const [name, ...rest] = args;
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
-    streams.out.write(overview());
+    streams.out.write(overview(helpWidth(process.stdout)));
     return 0;
   }
   if (name === '--version') {
@@ -43,7 +44,7 @@ async function main(args: readonly string[], surroundings: CommandSurroundings):
   const command = await load();
   const { positionals, options } = parseCommand(command, rest);
   if (options.help === true) {
-    streams.out.write(`${helpOf(command)}\n`);
+    streams.out.write(`${helpOf(command, helpWidth(process.stdout))}\n`);
     return 0;
   }
   // Only now, so that what cannot be loaded is said like any other error.
@@ -61,16 +62,16 @@ async function main(args: readonly string[], surroundings: CommandSurroundings):
   }
 }
 
-function overview(): string {
-  const lines = Object.values(about).map(
-    ({ name, usage, summary }) => `  ${[name, usage].filter(Boolean).join(' ').padEnd(25)} ${summary}`,
-  );
+function overview(width: number): string {
+  const rows = Object.values(about).map(({ name, usage, summary }) => {
+    return [`  ${[name, usage].filter(Boolean).join(' ')}`, summary] as const;
+  });
   return [
     'Trainyard trains neural networks on this machine, offline.',
     '',
     'usage: trainyard COMMAND [options]      trainyard COMMAND --help',
     '',
-    ...lines,
+    ...twoColumns(rows, width),
     '',
     'Runs are kept in TRAINYARD_HOME (default: the data folder of the app).',
     '',

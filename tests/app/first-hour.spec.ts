@@ -133,3 +133,15 @@ test('samples, the tour from one to a prediction, and Help on the view it ends i
     expect(fs.readdirSync(reports).filter((name) => name.endsWith('.json'))).toEqual([]);
   });
 });
+
+test('a sample with a column that gives its target away says so where its perfect scores stand', async ({ app }) => {
+  const { page } = app;
+  await page.getByRole('button', { name: 'Train on this: Customers who left' }).click();
+  await expect(
+    page.getByText(/^Warning: closed_on gives churned away: .* And 1 more thing of that kind\./),
+  ).toBeVisible();
+  // A run that goes on would be asked about when the window closes.
+  await expect(page.getByText('Completed', { exact: true })).toBeVisible({ timeout: 60_000 });
+  await page.getByRole('button', { name: 'Look at the data' }).click();
+  await expect(page.getByText(/things to look at$/)).toBeVisible();
+});

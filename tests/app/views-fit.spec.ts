@@ -37,6 +37,10 @@ test('a split by time is offered; a file that does not fit is refused, or predic
   await expect(page.getByRole('heading', { name: 'days', level: 1 })).toBeVisible();
   const split = page.getByRole('region', { name: 'Split' });
   await expect(split.getByRole('radio', { name: 'By chance' })).toBeChecked();
+  // Whoever begins a run is told as well.
+  await page.evaluate(() => (location.hash = location.hash.replace('#dataset/', '#new/')));
+  await expect(page.getByText(/date is a time, and rows are split by chance: .* Split by time if/)).toBeVisible();
+  await page.getByRole('button', { name: 'Look at the data' }).click();
   await page.getByRole('button', { name: 'Split in the order of date' }).click();
   await expect(split.getByRole('radio', { name: 'By time' })).toBeChecked();
   await expect(split.getByRole('combobox', { name: 'Column of the time' })).toHaveValue('date');

@@ -29,6 +29,13 @@ test('help lists every command, and each has its own', async (t) => {
     const help = helpOf(await load());
     assert.match(help, new RegExp(`usage: trainyard ${name}`));
     assert.match(help, /--json/);
+    const narrow = helpOf(await load(), 60);
+    for (const line of narrow.split('\n')) {
+      const words = line.trim().split(' ').slice(1).join(' ');
+      assert.ok(line.length <= 60 || /^(usage:|--)/.test(line.trim()) || words === '', line);
+    }
+    const told = (text: string): string => text.replace(/\s+/g, ' ');
+    assert.equal(told(narrow), told(help));
   }
   assert.match((await trainyard(home, 'train', '--help')).stdout, /--target NAME/);
 });
