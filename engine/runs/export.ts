@@ -150,7 +150,7 @@ function checkFormat({ id, config }: RunRecord, format: ExportFormat): void {
   const formats = formatsOf(config);
   if (formats.includes(format)) return;
   const { title } = exportWords[format];
-  const words = listed(formats, 'or');
+  const words = listed(formats, 'disjunction');
   if (isCrossValidation(config)) {
     throw new TrainyardError(
       'run.export',
@@ -165,10 +165,9 @@ function checkFormat({ id, config }: RunRecord, format: ExportFormat): void {
   );
 }
 
-const listed = (formats: readonly ExportFormat[], word = 'and'): string => {
-  const titles = formats.map((one) => exportWords[one].title);
-  return `${titles.slice(0, -1).join(', ')} ${word} ${titles.at(-1) ?? ''}`;
-};
+/** `ONNX, Report and Specification`. */
+const listed = (formats: readonly ExportFormat[], type: 'conjunction' | 'disjunction' = 'conjunction'): string =>
+  new Intl.ListFormat('en-GB', { type }).format(formats.map((one) => exportWords[one].title));
 
 async function readSource(
   store: ExportParts['store'],

@@ -3,13 +3,13 @@
 import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import { plural } from './format.ts';
 
-/** In words, for a run with these settings; null: nothing is known, or another target was looked at. */
+/** In words, for a run with these settings; null: nothing is known, or what is known is of another target. */
 export function tooGoodText(
   { warnings, target }: Pick<DatasetInfo, 'warnings' | 'target'>,
   settings: DatasetSettings,
 ): string | null {
   const { ignored = [], splitBy } = settings;
-  if (settings.target !== undefined && settings.target !== target) return null;
+  if (settings.target !== target) return null;
   const found = warnings.filter(({ code, columns = [] }) =>
     code === 'leak'
       ? columns.length === 0 || columns.some((column) => !ignored.includes(column))

@@ -186,6 +186,7 @@ test('the whole app killed: what trained goes on by itself, first, and says so; 
   expect((await recordOf(second, id)).state).toBe('running');
   await callService(second, 'stopRun', { run: id });
   await waitForState(second, id, 'stopped');
+  await expect(told).toBeHidden({ timeout: 3000 });
   const ended: RunRecord[] = [];
   for (const run of waiting) ended.push(await waitForState(second, run.id, 'completed'));
   expect(ended[1].startedAt).toBeGreaterThanOrEqual(ended[0].endedAt ?? Infinity);
