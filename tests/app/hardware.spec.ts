@@ -82,7 +82,20 @@ test('the hardware section', async () => {
     await expect(answer(page)).toContainText(/About .* here, .* on an RTX 4090/);
     const dashed = page.getByRole('slider', { name: 'Roofline chart' });
     await expect(dashed).toHaveAttribute('aria-valuetext', /CPU, guessed [\d.]+.[GT]FLOP\/s/);
-    await expect(page.getByRole('img', { name: /^GPT-2 small, batch 8: parameters .*, activations/ })).toBeVisible();
+    const gpt = page.getByRole('img', { name: /^GPT-2 small, batch 8: parameters .*, activations/ });
+    await expect(gpt).toBeVisible();
+    // The mark of what there is stands on the scale of the bars.
+    const there = /there is ([\d.]+).GB here/.exec(
+      await page.getByRole('region', { name: 'Memory forecast' }).innerText(),
+    );
+    const pixels = await gpt.evaluate((track) => {
+      const right = (element: Element): number => element.getBoundingClientRect().right;
+      const bar = [...track.querySelectorAll('span')].at(-1)!;
+      const left = track.getBoundingClientRect().left;
+      return { bar: right(bar) - left, mark: track.querySelector('i')!.getBoundingClientRect().left - left };
+    });
+    const total = parseFloat(await gpt.locator('b').innerText());
+    expect(pixels.mark / pixels.bar).toBeCloseTo(Number(there![1]) / total, 1.5);
     await open(page, 'lab');
     await expect(page.getByRole('slider', { name: 'Crossover chart' })).toHaveAttribute(
       'aria-valuetext',

@@ -6,7 +6,7 @@ import { deviceByLab } from '../../engine/hardware/calibration.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { ridge } from '../../engine/hardware/formulas/roofline.ts';
 import { stepTime } from '../../engine/hardware/time-forecast.ts';
-import { roofOf, stepApart, stepWords } from '../../renderer/views/hardware/roofline/parts.ts';
+import { roofOf, roofShare, stepApart, stepWords } from '../../renderer/views/hardware/roofline/parts.ts';
 import { workstation } from './fixtures/workstation.ts';
 
 const gpu = workstation.devices.find(({ id }) => id === 'gpu-0')!;
@@ -73,4 +73,18 @@ test('a larger batch saves starts of calls and fills the device, and the sentenc
   const large = stepApart(subjectNamed('bert-base', {}).costs(32), timed, roof);
   const [[about, said]] = stepWords(large, large, 'GPU', roof).reading;
   assert.match(`${about}: ${said}`, /^Additions and activations: .* FLOP for each byte; the GPU needs 24\.2 before/);
+});
+
+test('over the roof: what the caches hold, and what Winograd’s transforms spare', () => {
+  const processor = workstation.devices.find(({ kind }) => kind === 'cpu')!;
+  const measured = roofOf(processor);
+  // As where its products were measured beside other programs.
+  const own = { ...measured, rate: 0.8 * measured.rate };
+  const step = stepApart(subjectNamed('resnet20', {}).costs(32), deviceByLab(processor), own);
+  const over = step.parts.filter(({ ofRoof }) => (ofRoof ?? 0) > 1.05);
+  const said = new Map(over.map((part) => [part.limit, roofShare(part)]));
+  assert.match(said.get('arithmetic') ?? '', /^1\d\d.%$/);
+  assert.equal(said.get('memory'), 'in cache');
+  const { reading } = stepWords(step, step, 'CPU', own);
+  assert.match(reading.map(([, words]) => words).join(), /at 1\d\d.% of the roof, as Winograd’s transforms spare/);
 });

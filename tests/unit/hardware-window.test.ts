@@ -15,6 +15,8 @@ import {
 import { forecast } from '../../engine/hardware/forecast.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { readCatalogue } from '../../engine/hardware/catalogue/catalogue.ts';
+import { claims } from '../../engine/hardware/claims/claims.ts';
+import { verdict } from '../../engine/hardware/claims/verdict.ts';
 import { costRows, filtered, frontier, noFilter, sortedBy, spanText } from '../../renderer/views/hardware/cost/rows.ts';
 import { answerOf, assumptions, weeksText, wordsOf, type RentInputs } from '../../renderer/views/hardware/rent/rent.ts';
 import { addressLimit } from '../../engine/backends/cpu/arena.ts';
@@ -32,7 +34,7 @@ import {
   totalOf,
 } from '../../renderer/views/hardware/memory/memory.ts';
 import { memoryFigure, memoryOfRun, rowsFigure } from '../../renderer/components/hardware/run-memory.ts';
-import { figureWords } from '../../renderer/views/hardware/claims/words.ts';
+import { decidedBy, figureName, figureWords } from '../../renderer/views/hardware/claims/words.ts';
 import { throughStep } from '../../renderer/views/hardware/memory/through.ts';
 import { bytes, fixed } from '../../renderer/lib/format.ts';
 import { usd } from '../../renderer/views/hardware/money.ts';
@@ -423,4 +425,29 @@ test('figures of claims read as words with a unit', () => {
   assert.equal(figureWords('valuesPerCycle', 6.381)[1], 'values a cycle');
   assert.deepEqual(figureWords('gflopsPerExample', 3.15e14), ['315 ZFLOP', 'an example']);
   assert.deepEqual(figureWords('hours', 8_760_000), ['1,000 years', '']);
+  assert.deepEqual(figureWords('lowHours', 111.8), ['4.66 days', 'at least']);
+  assert.deepEqual(figureWords('h100_cores', 16_896), ['16,900', 'cores, H100']);
+  assert.deepEqual(figureWords('most_fp32', 104.8), ['105', 'TFLOP/s at most']);
+  assert.deepEqual(figureWords('tpu_memory', 32), ['32', 'GB, a TPU']);
+  assert.deepEqual(figureWords('cpu', 23.4), ['23.4', 'GB/s on the CPU']);
+  assert.equal(
+    figureWords('saving', 2 / 3)
+      .map(plainText)
+      .join(' '),
+    '67 % saved',
+  );
+  assert.deepEqual(figureWords('onDemand', 3), ['$3.00', 'an hour']);
+});
+
+test('every number of a claim says what it is a number of', () => {
+  const { catalogue } = readCatalogue();
+  // What reads as it stands, such as `256 rows`.
+  const plain = ['rows', 'columns', 'examples', 'devices', 'threads', 'cores'];
+  for (const claim of claims) {
+    const found = decidedBy(claim) === 'sum' ? verdict(claim, { lab: null, catalogue }).figures : {};
+    for (const name of [...Object.keys(claim.saysWhat), ...Object.keys(found)]) {
+      const [, unit] = figureWords(name, 1);
+      assert.ok(unit !== figureName(name) || plain.includes(name), `${claim.id}: 1 ${unit}`);
+    }
+  }
 });

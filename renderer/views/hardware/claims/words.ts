@@ -2,9 +2,12 @@
 
 import type { Claim } from '../../../../engine/hardware/claims/claim.ts';
 import { longTime } from '../../../../engine/hardware/claims/claim-test.ts';
+import { meant } from '../../../../engine/hardware/claims/by-formula.ts';
 import type { Verdict } from '../../../../engine/hardware/claims/verdict.ts';
+import { deviceFigures, deviceFigureNames } from '../../../../engine/hardware/catalogue/schema.ts';
 import { time } from '../../../../engine/hardware/lessons/lesson.ts';
-import { compact, regional, short } from '../../../lib/format.ts';
+import { compact, percent, regional, short } from '../../../lib/format.ts';
+import { usd } from '../money.ts';
 
 export function verdictWords({ verdict, factor }: Pick<Verdict, 'verdict' | 'factor'>): string {
   if (verdict !== 'wrong here' || factor === undefined) return verdict;
@@ -52,8 +55,44 @@ const units: ReadonlyMap<string, string> = new Map([
   ['valuesPerCycle', 'values a cycle'],
   ['multiplyAdds', 'multiply-adds'],
   ['gflops', 'GFLOP/s'],
+  ['leastOfSteps', '× as fast, the training step that gains least'],
+  ['throughput', '× the rate of the CPU'],
+  ['inner', 'values summed'],
   ['megabytes', 'MB'],
+  ['activations', 'MB of activations'],
+  ['weights', 'bytes a weight'],
+  ['gradients', 'bytes a gradient'],
+  ['optimizer', 'bytes for the optimizer'],
+  ['cpu', 'GB/s on the CPU'],
+  ['gpu', 'GB/s on the GPU'],
+  ['memory', 'GB here'],
+  ['larger', 'cards with more'],
+  ['cards', 'cards compared'],
+  ['plain', 'h by the plain sum'],
+  ['whole', 'h with machine and electricity'],
+  ['today', 'h against a rent of today'],
+  ['low', 'at least'],
+  ['high', 'at most'],
 ]);
+
+/** What amounts of money pay. */
+const prices: ReadonlyMap<string, string> = new Map([
+  ['card', 'a card'],
+  ['rent', 'an hour'],
+  ['onDemand', 'an hour'],
+  ['spot', 'an hour on spot'],
+]);
+
+/** The unit of `a100_memory`, `tpu_memory`, `most_fp32` or `fp32`, and whose it is; undefined: no figure of a device. */
+function deviceUnit(name: string): string | undefined {
+  const field = deviceFigureNames.find((figure) => name === figure || name.endsWith(`_${figure}`));
+  if (field === undefined) return undefined;
+  const unit = deviceFigures[field].unit || field;
+  const owner = name.slice(0, -field.length - 1);
+  if (owner === 'most') return `${unit} at most`;
+  const device = owner === 'tpu' ? 'a TPU' : meant.get(owner)?.name;
+  return device === undefined ? unit : `${unit}, ${device}`;
+}
 
 /** `24.5 GFLOP`, `315 ZFLOP` */
 function flop(gigas: number): string {
@@ -65,11 +104,16 @@ function flop(gigas: number): string {
 /** `13.4 values per cycle`, `20.6 ms`, `537 M multiply adds`. */
 export function figureWords(name: string, value: number): readonly [value: string, unit: string] {
   if (name === 'seconds') return [regional(time(value)), ''];
-  if (/hours$/i.test(name)) return [regional(longTime(value)), figureName(name.replace(/hours$/i, ''))];
+  if (name === 'saving') return [percent(value), 'saved'];
+  const price = prices.get(name);
+  if (price !== undefined) return [usd(value), price];
+  if (/hours$/i.test(name)) return [regional(longTime(value)), unitOf(name.replace(/hours$/i, ''))];
   if (name === 'gflopsPerExample') return [flop(value), 'an example'];
   if (name.endsWith('Seconds')) return [regional(time(value)), figureName(name.slice(0, -'Seconds'.length))];
-  return [value >= 1e5 ? compact(value) : short(value, 3), units.get(name) ?? figureName(name)];
+  return [value >= 1e5 ? compact(value) : short(value, 3), unitOf(name)];
 }
+
+const unitOf = (name: string): string => units.get(name) ?? deviceUnit(name) ?? figureName(name);
 
 /** The figure that decides, for a row. */
 export function decidingFigure({ figures }: Pick<Verdict, 'figures'>): string {

@@ -5,7 +5,7 @@ import { attainable, ridge, type Roof } from '../../../../engine/hardware/formul
 import type { CallCost, CostPhase, ModelCosts, WorkKind } from '../../../../engine/hardware/costs/costs.ts';
 import { stepTime, type TimedDevice } from '../../../../engine/hardware/time-forecast.ts';
 import type { LabDevice } from '../../../../engine/protocol/lab.ts';
-import { fixed, percent, plural } from '../../../lib/format.ts';
+import { fixed, missing, percent, plural } from '../../../lib/format.ts';
 import { significant } from '../lab/reading.ts';
 
 /** The measured roofs: the best product, and copying what is in no cache. FLOP/s and bytes/s. */
@@ -29,7 +29,7 @@ export interface Part {
   readonly share: number;
   /** `size`: far below both roofs, as its calls are too small to fill the device. */
   readonly limit: 'memory' | 'arithmetic' | 'size' | 'launches';
-  /** Of what the roof allows; null for starts. Above 1: the caches hold it. */
+  /** Of what the roof allows; null for starts. Above 1: the caches hold it, or Winograd's transforms need fewer operations than are counted. */
   readonly ofRoof: number | null;
 }
 
@@ -108,8 +108,18 @@ function partOf(call: CallCost, names: ReadonlyMap<string, string>): string {
   return stage === undefined ? name : `Stage ${stage}, ${works}`;
 }
 
+/** From this share of its roof on work is over it, not merely measured a little better than the best product. */
+const overRoof = 1.05;
 /** Below this share of its roof neither arithmetic nor memory holds work back. */
 const leastOfRoof = 0.25;
+
+/** What the table says of the roof: work over the roof of memory is held by the caches. */
+export const roofShare = ({ ofRoof, limit }: Pick<Part, 'ofRoof' | 'limit'>): string =>
+  ofRoof === null
+    ? missing
+    : ofRoof > overRoof && limit === 'memory'
+      ? 'in cache'
+      : percent(ofRoof, ofRoof < 0.095 ? 1 : 0);
 
 interface Work {
   readonly flops: number;
@@ -235,9 +245,11 @@ function readingOf({ parts }: StepApart, device: string, roof: Roof, batchHelps:
   }
   if (arithmetic) {
     const { label, ofRoof, share } = arithmetic;
+    const spared = (ofRoof ?? 0) > overRoof && /convolution/i.test(label);
+    const why = spared ? ', as Winograd’s transforms spare multiplications of 3 × 3 kernels' : '';
     reading.push([
       label,
-      `held back by arithmetic for ${percent(share, 1)} of the step, at ${percent(ofRoof ?? 0)} of the roof.`,
+      `held back by arithmetic for ${percent(share, 1)} of the step, at ${percent(ofRoof ?? 0)} of the roof${why}.`,
     ]);
   }
   if (size) {
