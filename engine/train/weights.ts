@@ -3,6 +3,7 @@
 import type { Executable } from '../backends/backend.ts';
 import { toHost } from '../backends/host-arrays.ts';
 import { sizeOf } from '../graph/op.ts';
+import type { StateDef } from '../model/layer.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
 import { initialize } from '../optim/initializers.ts';
 import type { Plan } from '../plan/plan.ts';
@@ -20,11 +21,12 @@ export function initializeWeights(executable: Executable, model: ResolvedModel, 
     initialize(initializer, values, seed, index);
     executable.write(name, type === 'f32' ? values : toHost(type, values));
   });
-  for (const { name, shape, initial, values: fitted, type = 'f32' } of model.states) {
-    const values = fitted ?? new Float32Array(sizeOf(shape)).fill(initial);
-    executable.write(name, toHost(type, values));
-  }
+  for (const state of model.states) executable.write(state.name, toHost(state.type ?? 'f32', firstState(state)));
 }
+
+/** What a state is before any training: a table of its layer, or one number throughout. */
+export const firstState = ({ shape, initial, values }: StateDef): Float32Array =>
+  values ?? new Float32Array(sizeOf(shape)).fill(initial);
 
 /** Names of what prediction needs: parameters and running statistics. */
 export function weightNames(model: ResolvedModel): readonly string[] {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { createExporter } from '../../engine/export/exporter.ts';
-import type { ModelSpec } from '../../engine/model/spec.ts';
+import type { LayerSpec, ModelSpec } from '../../engine/model/spec.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { decodeSafetensors, encodeSafetensors, type SafeTensor } from '../../engine/train/safetensors.ts';
@@ -51,15 +51,17 @@ interface From {
   readonly norm?: 'rms_norm' | 'batch_norm';
   readonly batch?: number;
   readonly format?: 'pytorch' | 'pytorch-ddp';
+  /** Layers other than those above, and what they have learned. */
+  readonly other?: { readonly layers: readonly LayerSpec[]; readonly weights: Record<string, SafeTensor> };
 }
 
-async function project({ relation, frozen = 0, upTo, start, norm, batch, format = 'pytorch' }: From) {
+async function project({ relation, frozen = 0, upTo, start, norm, batch, format = 'pytorch', other }: From) {
   const usual = defaultTraining(40, 'classification');
   const training = { ...usual, seed: 1, frozenLayers: frozen, batch: batch ?? usual.batch };
-  const layers = model.layers.map((layer, at) => (norm && at === 1 ? { type: norm } : layer));
+  const layers = other?.layers ?? model.layers.map((layer, at) => (norm && at === 1 ? { type: norm } : layer));
   const ofNorm = norm === 'batch_norm' ? ['weight', 'bias', 'running_mean', 'running_var'] : norm ? ['weight'] : [];
   const four = { shape: [4], data: new Float32Array(4) };
-  const weights = { ...filled(7), ...Object.fromEntries(ofNorm.map((name) => [`1.${name}`, four])) };
+  const weights = other?.weights ?? { ...filled(7), ...Object.fromEntries(ofNorm.map((name) => [`1.${name}`, four])) };
   const file = {
     learner: 'network',
     model: { ...model, layers },
@@ -108,6 +110,7 @@ async function project({ relation, frozen = 0, upTo, start, norm, batch, format 
   );
   return {
     values,
+    first,
     text,
     metadata,
     proven: proven.join('; '),
@@ -135,6 +138,33 @@ test('one that started from another begins with its weights, as far as it took t
     project({ relation: 'started from', start: null }),
     /What this run took over from run 4 is gone from its folder: it cannot be trained again/,
   );
+});
+
+test('places that are turned by a fixed table are turned by it from the first step on', async () => {
+  const layers = [
+    { type: 'dense', units: 4 },
+    { type: 'sequence', length: 2 },
+    { type: 'attention', heads: 1, rotary: true },
+    { type: 'pool_positions' },
+    { type: 'output' },
+  ];
+  const turned = { shape: [2, 2], data: Float32Array.of(1, 0, Math.cos(1), Math.sin(1)) };
+  const of = (shape: readonly number[]): SafeTensor => ({
+    shape,
+    data: new Float32Array(shape.reduce((product, size) => product * size, 1)),
+  });
+  const weights = {
+    'input.embedding0': of([4, 2]),
+    ...{ '0.weight': of([5, 4]), '0.bias': of([4]) },
+    ...{ '2.in_weight': of([2, 6]), '2.in_bias': of([6]), '2.out_weight': of([2, 2]), '2.out_bias': of([2]) },
+    '2.angles': turned,
+    ...{ '4.weight': of([2, 3]), '4.bias': of([3]) },
+  };
+  const { first } = await project({
+    relation: null,
+    other: { layers, weights },
+  });
+  assert.deepEqual(first['2.angles'], turned);
 });
 
 test('one that goes on says that its first steps were another’s', async () => {

@@ -103,7 +103,7 @@ test('a network and a linear model on texts, a number and a category leave as ON
 });
 
 test(
-  'in PyTorch a text classifier gives the probabilities it gives here',
+  'in PyTorch a text classifier gives the probabilities it gives here, and begins as it began here: fixed tables of places too',
   { skip: lacksPython('torch', 'safetensors', 'tokenizers') },
   async () => {
     const lines = Array.from({ length: 90 }, (_, row) =>
@@ -111,13 +111,21 @@ test(
     );
     const table = path.join(home, 'said.jsonl');
     fs.writeFileSync(table, lines.join('\n'));
+    const layers = [
+      { type: 'token_embedding', dimensions: 16 },
+      { type: 'position_embedding', vectors: 'sinusoidal' },
+      { type: 'attention', heads: 2, rotary: true },
+      { type: 'pool_positions' },
+      { type: 'output' },
+    ];
+    fs.writeFileSync(path.join(home, 'places.json'), JSON.stringify({ version: 1, layers }));
     const flags = [
       '--target',
       'is',
       '--text',
       'said',
       '--model',
-      'text-small',
+      path.join(home, 'places.json'),
       '--tokenizer',
       'bytes',
       '--epochs',
@@ -146,5 +154,8 @@ print(json.dumps(shares.tolist()))`;
     const found = JSON.parse(runPython(['-c', script], { cwd: folder })) as number[];
     assert.equal(found.length, wanted.length);
     found.forEach((share, row) => assert.ok(Math.abs(share - wanted[row]) < 1e-4, `${row}: ${share}, ${wanted[row]}`));
+    const compared = [...runPython(['train.py', '--compare'], { cwd: folder }).matchAll(/difference (\S+)/g)];
+    assert.ok(compared.length > 1);
+    for (const [said, difference] of compared) assert.ok(Number(difference) < 1e-5, said);
   },
 );

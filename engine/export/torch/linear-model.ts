@@ -9,7 +9,7 @@ export const isLinearFile = (file: ModelFile): file is LinearModelFile => file.l
 
 export function linearSource(file: LinearModelFile): string {
   const { about, before, features } = file.input.kind === 'image' ? ofPictures(file) : ofRows(file);
-  return `${head(about)}${before}
+  return `${head(about, file.output, outputsOf(file.output))}${before}
 class Model(nn.Module):
     def __init__(self):
         super().__init__()

@@ -55,8 +55,10 @@ function networkSource(file: NetworkModelFile): string {
   const first = model.inputShape;
   return `${head(
     input.kind === 'image'
-      ? `Pictures in: float32 [N, ${first.join(', ')}], (pixel / 255 - mean) / deviation. Logits out [N, ${model.outputs}].`
-      : `Rows in: float32 [N, ${(input as Extract<InputSpec, { kind: 'table' }>).width}], numbers first, then one code a category with many values${input.kind === 'table' && input.texts?.length ? ', then the codes of texts' : ''}. Out: [N, ${model.outputs}], logits or standardised values.`,
+      ? `Pictures in: float32 [N, ${first.join(', ')}], (pixel / 255 - mean) / deviation.`
+      : `Rows in: float32 [N, ${(input as Extract<InputSpec, { kind: 'table' }>).width}], numbers first, then one code a category with many values${input.kind === 'table' && input.texts?.length ? ', then the codes of texts' : ''}.`,
+    file.output,
+    model.outputs,
   )}
 ${inputSource(input)}${[...classes].join('')}
 class Model(nn.Module):

@@ -3,6 +3,7 @@
 // under torchrun: each step's batch is divided among the processes and weighed so that the mean gradient is that of the whole batch.
 
 import { isNetworkFile, type NetworkModelFile } from '../../learners/network/file.ts';
+import { sizeOf } from '../../graph/op.ts';
 import type { ParameterDef } from '../../model/layer.ts';
 import { resolveLoss } from '../../model/losses.ts';
 import { initialize } from '../../optim/initializers.ts';
@@ -13,7 +14,7 @@ import { bucketsOf } from '../../train/buckets.ts';
 import { RowOrder } from '../../train/row-order.ts';
 import { classWeights, trainBatches, usesBatchStatistics } from '../../train/session-sizes.ts';
 import { transferTo } from '../../train/transfer.ts';
-import type { Weights } from '../../train/weights.ts';
+import { firstState, type Weights } from '../../train/weights.ts';
 import type { Shard } from '../../protocol/data.ts';
 import type { OpenedRun } from '../opened.ts';
 import { cannotExport } from '../refusal.ts';
@@ -119,16 +120,15 @@ export async function networkParts(
 function firstWeights({ record, tensors, start }: OpenedRun, file: NetworkModelFile): Weights {
   const model = resolvedOf(file);
   const { parameters, states } = model;
-  const size = (shape: readonly number[]): number => shape.reduce((product, side) => product * side, 1);
   const first = parameters.map(({ name, shape, initializer }, index) => {
-    const data = new Float32Array(size(shape));
+    const data = new Float32Array(sizeOf(shape));
     initialize(initializer, data, file.training.seed, index);
     return [name, { shape, data }] as const;
   });
+  // What is fitted to the data before the training does not change in it.
   const kept = states.map(
-    ({ name, shape, initial, fitted }) =>
-      // What is fitted to the data before the training does not change in it.
-      [name, fitted ? tensors[name] : { shape, data: new Float32Array(size(shape)).fill(initial) }] as const,
+    (state) =>
+      [state.name, state.fitted ? tensors[state.name] : { shape: state.shape, data: firstState(state) }] as const,
   );
   const drawn: Weights = Object.fromEntries([...first, ...kept]);
   // What is frozen stands among the weights of the run as it began.

@@ -12,9 +12,8 @@ def weight_of(y, weights):
     return weights[y.long()].sum() if "cross_entropy" in config["loss"] else torch.tensor(float(len(y)), device=y.device)
 
 
-def losses(outputs, y, weights):
+def losses(outputs, y, weights, smoothing=training["labelSmoothing"]):
     """Sum of the rows' losses, and the sum of their weights."""
-    smoothing = training["labelSmoothing"]
     if config["loss"] == "cross_entropy":
         y = y.long()
         shares = F.one_hot(y, outputs.shape[1]).to(outputs.dtype) * (1 - smoothing) + smoothing / outputs.shape[1]
@@ -194,11 +193,13 @@ def evaluate(model, rows, split, weights):
     model.eval()
     total, weight, right = 0.0, 0.0, 0
     places, each = rows.split(split), rows.y[0].numel()
+    # What a text costs to tell is told without smoothing.
+    smoothing = 0 if config["everyPosition"] else training["labelSmoothing"]
     for part in places.split(max(1, 1024 // each)):
         x, y = rows.take(part)
         y = y.reshape(-1)
         outputs = model(x)
-        one, many = losses(outputs, y, weights)
+        one, many = losses(outputs, y, weights, smoothing)
         total, weight = total + float(one), weight + float(many)
         if classes:
             found = outputs.argmax(1) if outputs.shape[1] > 1 else (outputs[:, 0] > 0).long()
@@ -209,7 +210,7 @@ def evaluate(model, rows, split, weights):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--epochs", type=int, default=training["epochs"])
+    parser.add_argument("--epochs", type=int, default=training["epochs"], help="stop after so many; the schedule stays that of all")
     parser.add_argument("--compare", action="store_true", help="ten steps, their losses held against those of the run")
     parser.add_argument("--out", default=str(here / "again.safetensors"))
     options = parser.parse_args()
