@@ -1,7 +1,8 @@
-// What any model has to beat, on the very rows of the run: a linear model, where it is fitted in little time, and the answer that is
-// always the same. Both are scored as the run's own weights are.
+// What any model has to beat, on the very rows of the run: a linear model, where it is fitted by little work, and the answer that is
+// always the same. Both are scored as the run's own weights are. Work is counted, not timed: what a run has to beat does not depend on
+// what else the machine does.
 
-import type { SplitName } from '../protocol/data.ts';
+import type { PreparedData, SplitName } from '../protocol/data.ts';
 import { predictsTokens } from '../model/spec.ts';
 import type { Baseline, Metrics } from '../protocol/runs.ts';
 import type { Surroundings } from '../train/control.ts';
@@ -23,22 +24,28 @@ import {
 } from './linear/path.ts';
 import type { Terms } from './linear/terms.ts';
 
-/** Larger rows could not be fitted in so little time. */
-const mostBytes = 2 ** 28;
+/** Larger rows could not be fitted by so little work. */
+const mostBytes = 2 ** 27;
+/** Bytes of rows that are read for it at most: about a second. */
+const mostRead = 2 ** 30;
+/** Tokens whose words are counted for it at most, padding included: about as long. */
+const mostTokens = 2 ** 21;
 
 export interface BaselineOptions extends Pick<Rows, 'data' | 'readShard'> {
   readonly learner: string;
   readonly surroundings: Pick<Surroundings, 'clock' | 'breathe'>;
-  /** Milliseconds it may take, about. */
-  readonly budget: number;
+  /** Multiplications that fitting the linear model may take. */
+  readonly work: number;
+  /** Milliseconds after which there is no time for it: the run has to be done by then. Infinity: it takes what it takes. */
+  readonly within: number;
   /** Given the weights of the linear model that was fitted, and what texts were counted by. */
   readonly onLinear?: (weights: LinearWeights, terms: readonly Terms[]) => void;
 }
 
-/** Null where not even the rows that were not trained on can be read in that time. */
+/** Null where the rows that were not trained on are too many to be read for it, or there is no time. */
 export async function baselineOf(options: BaselineOptions): Promise<Baseline | null> {
-  const { data, learner, surroundings, budget } = options;
-  const end = surroundings.clock() + budget;
+  const { data, learner, surroundings, work, within } = options;
+  const end = surroundings.clock() + within;
   // A language model is judged by bits per byte alone.
   if (predictsTokens(data.input)) return null;
   // Of columns as they are a linear model makes nothing.
@@ -57,7 +64,7 @@ export async function baselineOf(options: BaselineOptions): Promise<Baseline | n
   const scored = (weights: LinearWeights): Metrics => metricsOf(options, design, weights);
   const answer =
     output.kind === 'classes' ? likeliestClass(data.classCounts, output.classes) : meanOf(constant, output);
-  const linear = learner === linearModel.name ? null : await fitWithin(problem, constant, surroundings, end);
+  const linear = learner === linearModel.name ? null : await fitWithin(problem, constant, surroundings, { work, end });
   if (linear) options.onLinear?.(linear.weights, design.terms ?? []);
   return {
     constant: { answer, metrics: scored(constant) },
@@ -67,12 +74,13 @@ export async function baselineOf(options: BaselineOptions): Promise<Baseline | n
 
 /** Of rows that are too many to be fitted: their targets alone, of the splits that were not trained on, if there are any. */
 async function constantAlone(options: BaselineOptions): Promise<Baseline | null> {
-  const { data, readShard, surroundings, budget } = options;
+  const { data, readShard, surroundings, within } = options;
   const { counts, output, classCounts, shardStarts } = data;
-  const end = surroundings.clock() + budget;
+  const end = surroundings.clock() + within;
   const rows = shardStarts[shardStarts.length - 1];
   const targets = new Float32Array(rows);
   const others = rows > counts.train;
+  if (bytesToRead(data, others ? rows - counts.train : rows) > mostRead) return null;
   for (let shard = 0; shard + 1 < shardStarts.length; shard++) {
     if (others && shardStarts[shard + 1] <= counts.train) continue;
     if (surroundings.clock() > end) return null;
@@ -95,11 +103,16 @@ async function constantAlone(options: BaselineOptions): Promise<Baseline | null>
   return { constant: { answer, metrics }, linear: null };
 }
 
+const bytesToRead = ({ width }: Pick<PreparedData, 'width'>, rows: number): number => 4 * width * rows;
+
 class TooLate extends Error {}
 
 async function readWithin({ data, readShard, surroundings }: BaselineOptions, end: number): Promise<Design | null> {
   const grid = gridOf(data.input);
-  if (designBytes(data, grid) > mostBytes) return null;
+  const rows = data.shardStarts[data.shardStarts.length - 1];
+  const { texts = [] } = data.input.kind === 'table' ? data.input : {};
+  const tokens = rows * texts.reduce((sum, { length }) => sum + length, 0);
+  if (designBytes(data, grid) > mostBytes || bytesToRead(data, rows) > mostRead || tokens > mostTokens) return null;
   const pause = async (): Promise<void> => {
     if (surroundings.clock() > end) throw new TooLate();
     await surroundings.breathe();
@@ -112,18 +125,23 @@ async function readWithin({ data, readShard, surroundings }: BaselineOptions, en
   }
 }
 
-/** The best of the penalties that there was time for; null if there was none. */
+/** The best of the penalties that there was work for; null if there was none. */
 async function fitWithin(
   problem: PathProblem,
   start: LinearWeights,
   { clock, breathe }: BaselineOptions['surroundings'],
-  end: number,
+  most: { readonly work: number; readonly end: number },
 ): Promise<{ readonly penalty: number; readonly weights: LinearWeights } | null> {
   const search: Search = { tried: [], best: start, chosen: -1 };
-  const work = searchPenalty(problem, search);
-  for (let done = false; !done && clock() < end; await breathe()) {
+  const fitting = searchPenalty(problem, search);
+  let multiplications = 0;
+  for (let going = true; going && clock() < most.end; await breathe()) {
     const until = clock() + sliceMilliseconds;
-    while (!done && clock() < until) done = work.next().done === true;
+    do {
+      const next = fitting.next();
+      if (!next.done) multiplications += next.value;
+      going = !next.done && multiplications < most.work;
+    } while (going && clock() < until);
   }
   if (search.chosen < 0) return null;
   return { penalty: penaltyOf(search.tried[search.chosen], 0), weights: search.best };

@@ -20,12 +20,10 @@ import type { LearnerJob, Rows } from './learner.ts';
 import { otherLearners } from './predict.ts';
 import { learnerNamed } from './registry.ts';
 
-/** Milliseconds to find what a run has to beat: a tenth of its training, within limits; of one that was stopped the least. */
-const [leastBaseline, mostBaseline] = [200, 1_000];
-
-function baselineBudget({ reason, seconds }: RunResult): number {
-  return reason === 'stopped' ? leastBaseline : Math.min(mostBaseline, Math.max(leastBaseline, 100 * seconds));
-}
+/** Multiplications to find what a run has to beat: about half a second; of one that was stopped, for which someone waits, a tenth. */
+const [mostBaseline, stoppedBaseline] = [5e8, 1e8];
+/** Milliseconds of it, where the run is to be done by a time: what its end is reckoned with (`endMilliseconds`), less files. */
+const baselineInTime = 1_000;
 
 /** Milliseconds a learner works before it is asked again; it lets messages in far more often. */
 const budget = 1_000;
@@ -80,7 +78,8 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
         readShard: (shard) => options.readShard(job.data.handle, shard),
         learner: job.config.learner,
         surroundings,
-        budget: baselineBudget(result),
+        work: result.reason === 'stopped' ? stoppedBaseline : mostBaseline,
+        within: job.config.until === undefined ? Infinity : baselineInTime,
         // Kept, so that every later evaluation can put it beside the run's own predictions.
         onLinear: (weights, terms) => file.emit({ file: 'baseline.safetensors', data: encodeBaseline(weights, terms) }),
       });

@@ -105,6 +105,6 @@ export function noArchive(what: string): InputError {
   return new InputError(
     'input.archive',
     `The file is no whole backup of Trainyard: ${what}.`,
-    'Give a file that `trainyard backup` or `trainyard runs export` has written, or another copy of it.',
+    'Give a backup, or a file of runs, as Trainyard has written it, or another copy of it.',
   );
 }

@@ -18,10 +18,11 @@ export function* factor(matrix: Float64Array, M: number, ridge: number): Work<vo
     }
     done += (row * row) / 2;
     if (done > blockOf(1)) {
+      yield done;
       done = 0;
-      yield;
     }
   }
+  yield done;
 }
 
 /** Solves L·Lᵀ·x = b; x replaces `vector` [M]. */
@@ -53,9 +54,10 @@ export function* inverseTrace(matrix: Float64Array, M: number): Work<number> {
     }
     done += (M - start) ** 2 / 2;
     if (done > blockOf(1)) {
+      yield done;
       done = 0;
-      yield;
     }
   }
+  yield done;
   return trace;
 }

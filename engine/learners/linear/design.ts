@@ -29,9 +29,12 @@ export interface Design {
   readonly targets: Float32Array;
 }
 
+/** An entry of counted words takes as long as so many numbers that stand in a row: its column's weight may be anywhere. */
+const scattered = 4;
+
 /** Numbers that a row of a design takes, on average. */
 export function entriesOf({ rows, dense, categories, counted }: Design): number {
-  return dense + categories + Math.ceil((counted?.values.length ?? 0) / Math.max(1, rows));
+  return dense + categories + scattered * Math.ceil((counted?.values.length ?? 0) / Math.max(1, rows));
 }
 
 /** Bytes that the rows of a design take. */

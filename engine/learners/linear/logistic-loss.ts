@@ -83,7 +83,8 @@ export function* evaluateAt(
   const P = design.width * K;
   const [weight, bias] = [parameters.subarray(0, P), parameters.subarray(P)];
   const gradient = new Float64Array(parameters.length);
-  const block = blockOf(2 * K * (entriesOf(design) + 1), K);
+  const each = 2 * K * (entriesOf(design) + 1);
+  const block = blockOf(each, K);
   const scores = new Float64Array(block * K);
   let value = 0;
   for (let from = 0; from < rows; from += block) {
@@ -103,7 +104,7 @@ export function* evaluateAt(
       }
     }
     addTransposed(design, from, to, scores, K, gradient);
-    yield;
+    yield (to - from) * each;
   }
   const total = weightOfRows(problem);
   for (let i = 0; i < P; i++) {

@@ -62,7 +62,8 @@ function* curvature(problem: LogisticProblem, parameters: Float64Array): Work<Fl
   const row = new Float64Array(width + 1);
   const scores = new Float64Array(K);
   const total = weightOfRows(problem);
-  const block = blockOf((M * M) / 2);
+  const each = (M * M) / 2;
+  const block = blockOf(each);
   for (let index = 0; index < rows; index++) {
     scoresOf(design, index, index + 1, weight, bias, scores);
     activate(scores, 0, K, design.targets[index]);
@@ -81,8 +82,9 @@ function* curvature(problem: LogisticProblem, parameters: Float64Array): Work<Fl
         }
       }
     }
-    if (index % block === block - 1) yield;
+    if (index % block === block - 1) yield block * each;
   }
+  yield (rows % block) * each;
   for (let i = 0; i < width * K; i++) hessian[i * M + i] += penalty / total;
   return hessian;
 }

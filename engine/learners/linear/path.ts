@@ -224,7 +224,8 @@ function* lossOf(
   // As wide as those of the solver: loops that meet arrays of two kinds are slow with both.
   const { weight, bias } = widened(weights);
   const K = bias.length;
-  const block = blockOf(K * entriesOf(design));
+  const each = K * entriesOf(design);
+  const block = blockOf(each);
   const scores = new Float64Array(block * K);
   let [loss, total] = [0, 0];
   for (let start = from; start < to; start += block) {
@@ -236,7 +237,7 @@ function* lossOf(
       loss += share * (output.kind === 'classes' ? surprise(scores, at, K, target) : (scores[at] - target) ** 2);
       total += share;
     }
-    yield;
+    yield (end - start) * each;
   }
   return loss / total;
 }

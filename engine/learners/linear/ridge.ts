@@ -38,10 +38,12 @@ export function* ridgeSolver(design: Design, rows: number): Work<RidgeSolver> {
 
 function* columnMeans(design: Design, rows: number): Work<Float64Array> {
   const means = new Float64Array(design.width);
-  const ones = new Float64Array(blockOf(entriesOf(design))).fill(1);
+  const each = entriesOf(design);
+  const ones = new Float64Array(blockOf(each)).fill(1);
   for (let from = 0; from < rows; from += ones.length) {
-    addTransposed(design, from, Math.min(rows, from + ones.length), ones, 1, means);
-    yield;
+    const to = Math.min(rows, from + ones.length);
+    addTransposed(design, from, to, ones, 1, means);
+    yield (to - from) * each;
   }
   for (let i = 0; i < means.length; i++) means[i] /= rows;
   return means;
@@ -58,7 +60,8 @@ function* primal(design: Design, rows: number, means: Float64Array, mean: number
   const gram = new Float64Array(P * P);
   const right = new Float64Array(P);
   const row = new Float64Array(P);
-  const block = blockOf((P * P) / 2);
+  const each = (P * P) / 2;
+  const block = blockOf(each);
   for (let index = 0; index < rows; index++) {
     denseRow(design, index, row);
     for (let i = 0; i < P; i++) row[i] -= means[i];
@@ -68,8 +71,9 @@ function* primal(design: Design, rows: number, means: Float64Array, mean: number
       right[i] += value * target;
       if (value !== 0) for (let j = 0, place = i * P; j <= i; j++, place++) gram[place] += value * row[j];
     }
-    if (index % block === block - 1) yield;
+    if (index % block === block - 1) yield block * each;
   }
+  yield (rows % block) * each;
   let factored = gram;
   return {
     direct: true,
@@ -104,7 +108,7 @@ function* dual(design: Design, rows: number, means: Float64Array, mean: number):
       for (let c = 0, place = j * width; c < width; c++, place++) sum += first[c] * centred[place];
       kernel[i * rows + j] = sum;
     }
-    yield;
+    yield (i + 1) * width;
   }
   let factored = kernel;
   return {
@@ -135,13 +139,14 @@ function crossValidation(squares: number, rows: number, freedom: number): number
 
 /** The sum of squared errors. */
 function* squaresOf(design: Design, rows: number, { weight, bias }: Solution): Work<number> {
-  const scores = new Float64Array(blockOf(entriesOf(design)));
+  const each = entriesOf(design);
+  const scores = new Float64Array(blockOf(each));
   let squares = 0;
   for (let from = 0; from < rows; from += scores.length) {
     const to = Math.min(rows, from + scores.length);
     scoresOf(design, from, to, weight, bias, scores);
     for (let row = from; row < to; row++) squares += (scores[row - from] - design.targets[row]) ** 2;
-    yield;
+    yield (to - from) * each;
   }
   return squares;
 }
@@ -152,7 +157,8 @@ const mostIterations = 1_000;
 
 function iterative(design: Design, rows: number, means: Float64Array, mean: number): RidgeSolver {
   const P = design.width;
-  const block = blockOf(2 * entriesOf(design));
+  const each = 2 * entriesOf(design);
+  const block = blockOf(each);
   const scores = new Float64Array(block);
 
   /** Centred Xᵀ(X·v) + penalty · v; with targets −Xᵀ(y − ȳ) too. */
@@ -163,7 +169,7 @@ function iterative(design: Design, rows: number, means: Float64Array, mean: numb
       const to = Math.min(rows, from + block);
       scoresOf(design, from, to, vector, shift, scores);
       addTransposed(design, from, to, scores, 1, result);
-      yield;
+      yield (to - from) * each;
     }
     for (let i = 0; i < P; i++) result[i] += penalty * vector[i];
     return result;
@@ -175,7 +181,7 @@ function iterative(design: Design, rows: number, means: Float64Array, mean: numb
       const to = Math.min(rows, from + block);
       for (let row = from; row < to; row++) scores[row - from] = design.targets[row] - mean;
       addTransposed(design, from, to, scores, 1, result);
-      yield;
+      yield (to - from) * each;
     }
     return result;
   }

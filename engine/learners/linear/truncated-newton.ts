@@ -79,7 +79,8 @@ function* diagonalOf(problem: LogisticProblem, probabilities: Float32Array): Wor
   const { design, rows, outputs: K, classWeights, penalty } = problem;
   const P = design.width * K;
   const diagonal = new Float64Array(P + K);
-  const block = blockOf(K * (entriesOf(design) + 1), K);
+  const each = K * (entriesOf(design) + 1);
+  const block = blockOf(each, K);
   const curvatures = new Float64Array(block * K);
   for (let from = 0; from < rows; from += block) {
     const to = Math.min(rows, from + block);
@@ -91,7 +92,7 @@ function* diagonalOf(problem: LogisticProblem, probabilities: Float32Array): Wor
       }
     }
     addSquares(design, from, to, curvatures, K, diagonal);
-    yield;
+    yield (to - from) * each;
   }
   const total = weightOfRows(problem);
   for (let i = 0; i < P; i++) diagonal[i] = (diagonal[i] + penalty) / total;
@@ -110,7 +111,8 @@ function* applyHessian(
   const { design, rows, outputs: K, classWeights, penalty } = problem;
   const P = design.width * K;
   const [weight, bias] = [vector.subarray(0, P), vector.subarray(P)];
-  const block = blockOf(2 * K * (entriesOf(design) + 1), K);
+  const each = 2 * K * (entriesOf(design) + 1);
+  const block = blockOf(each, K);
   const turned = new Float64Array(block * K);
   product.fill(0);
   for (let from = 0; from < rows; from += block) {
@@ -128,7 +130,7 @@ function* applyHessian(
       }
     }
     addTransposed(design, from, to, turned, K, product);
-    yield;
+    yield (to - from) * each;
   }
   const total = weightOfRows(problem);
   for (let i = 0; i < P; i++) product[i] = (product[i] + penalty * vector[i]) / total;

@@ -1,6 +1,7 @@
 // Work that can be laid down: it yields after some thousandths of a second, and whoever runs it decides when it goes on.
 
-export type Work<Result> = Generator<void, Result, void>;
+/** Yields the multiplications done since it last did: the same on any machine, however busy. */
+export type Work<Result> = Generator<number, Result, void>;
 
 /** Multiplications between two yields. */
 const slice = 4_000_000;
