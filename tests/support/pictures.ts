@@ -113,6 +113,43 @@ export function turnedJpeg(canvas: Canvas, orientation: number): Uint8Array {
   return Buffer.concat([jpeg.subarray(0, 2), segment, jpeg.subarray(2)]);
 }
 
+/** An AVIF that says how it is turned: anticlockwise by quarters (irot), then mirrored (imir 0: top to bottom, 1: left to right). */
+export function turnedAvif(
+  canvas: Canvas,
+  { irot, imir }: { readonly irot?: number; readonly imir?: number },
+): Uint8Array {
+  let avif = Buffer.from(encoders.avif(canvas));
+  const place = (name: string): number => avif.indexOf(name, 0, 'latin1');
+  for (const [name, value] of Object.entries({ irot, imir })) {
+    if (value === undefined) continue;
+    // One more property of the picture, the fifth or sixth, and its number in the list of those that count.
+    const box = Buffer.from([0, 0, 0, 9, ...Buffer.from(name, 'latin1'), value]);
+    const links = place('ipma') - 4;
+    const count = avif.readUInt8(links + 18);
+    avif.writeUInt8(count + 1, links + 18);
+    avif.writeUInt32BE(avif.readUInt32BE(links) + 1, links);
+    for (const [around, more] of [
+      ['ipco', 9],
+      ['iprp', 10],
+      ['meta', 10],
+    ] as const) {
+      const at = place(around) - 4;
+      avif.writeUInt32BE(avif.readUInt32BE(at) + more, at);
+    }
+    const pixels = place('iloc') + 4 + 14;
+    avif.writeUInt32BE(avif.readUInt32BE(pixels) + 10, pixels);
+    const end = links + 19 + count;
+    avif = Buffer.concat([
+      avif.subarray(0, links),
+      box,
+      avif.subarray(links, end),
+      Buffer.from([0x80 | (count + 1)]),
+      avif.subarray(end),
+    ]);
+  }
+  return avif;
+}
+
 function gif({ width, height, pixels }: Canvas): Uint8Array {
   const palette = Array.from(
     { length: 256 },

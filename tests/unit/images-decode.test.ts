@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { avifOrientation } from '../../engine/data/images/avif.ts';
 import { decodePicture, uprightSize } from '../../engine/data/images/decode.ts';
 import type { Bitmap } from '../../engine/data/images/decode.ts';
 import { readPictureHeader } from '../../engine/data/images/header.ts';
@@ -21,6 +22,7 @@ import {
   png,
   pngChunk,
   red,
+  turnedAvif,
   turnedJpeg,
 } from '../support/pictures.ts';
 
@@ -116,6 +118,48 @@ test('half transparent pixels lie on white, before and after scaling', () => {
   const bytes = encoders.png(paint(16, 16, plain([0, 0, 0]), 128));
   near(at(decodePicture(bytes, { width: 16, height: 16, fit: 'crop' }), 8, 8), [127, 127, 127], 0);
   near(at(decodePicture(bytes, { width: 8, height: 8, fit: 'crop' }), 4, 4), [127, 127, 127], 1);
+});
+
+test('AVIF is turned and mirrored as its own boxes say, in all eight ways', () => {
+  // Red at the left, and darker at the top.
+  const shaded = paint(width, height, (x, y) => {
+    const [r, g, b] = x < width / 2 ? red : blue;
+    return y < height / 2 ? [r / 2, g / 2, b / 2] : [r, g, b];
+  });
+  // As EXIF numbers them: what JPEG does with the same number.
+  const ways: readonly (readonly [orientation: number, boxes: Parameters<typeof turnedAvif>[1]])[] = [
+    [1, {}],
+    [2, { imir: 1 }],
+    [3, { irot: 2 }],
+    [4, { imir: 0 }],
+    [5, { irot: 1, imir: 0 }],
+    [6, { irot: 3 }],
+    [7, { irot: 3, imir: 0 }],
+    [8, { irot: 1 }],
+    [2, { irot: 2, imir: 0 }],
+    [4, { irot: 2, imir: 1 }],
+    [5, { irot: 3, imir: 1 }],
+    [7, { irot: 1, imir: 1 }],
+  ];
+  for (const [orientation, boxes] of ways) {
+    const bytes = turnedAvif(shaded, boxes);
+    const header = readPictureHeader(bytes);
+    assert.equal(header.orientation, orientation);
+    const shape = { ...uprightSize(header), fit: 'crop' } as const;
+    const [avif, jpeg] = [decodePicture(bytes, shape), decodePicture(turnedJpeg(shaded, orientation), shape)];
+    for (const [x, y] of [
+      [3, 3],
+      [shape.width - 4, 3],
+      [3, shape.height - 4],
+    ] as const) {
+      near(at(avif, x, y), at(jpeg, x, y), 16, `${orientation} at ${x}, ${y}`);
+    }
+  }
+  // Boxes that lie, or end in the middle, turn nothing and do no harm.
+  const turned = turnedAvif(shaded, { irot: 1 });
+  for (let end = 0; end < 300; end++) assert.ok(avifOrientation(turned.subarray(0, end)) >= 1);
+  const wide = Uint8Array.from(turned).fill(0xff, turned.indexOf(0x69), turned.length);
+  assert.equal(avifOrientation(wide), 1);
 });
 
 test('EXIF orientation turns a picture upright, in JPEG, PNG, WebP and TIFF', () => {

@@ -150,6 +150,40 @@ test('labels from a CSV: quoted, by name without ending, some missing', async (t
   assert.match(info.targetReason, /column "Label" of labels\.csv/);
 });
 
+test('what lines of a label file say differently, or of no split, is left out and not guessed', async (t) => {
+  const service = pictureService(t);
+  const folder = temporaryFolder(t);
+  const words = ['Training', 'TRAIN', 'dev', 'testing'];
+  const lines = Array.from({ length: 24 }, (_, i) => `p${i}.png,${i % 2 ? 'cat' : 'dog'},${words[i % 4]}`);
+  lines[20] = 'p20.png,dog,';
+  lines[21] = 'p21.png,cat,unlabelled';
+  lines.push('p0.png,cat,Training', 'p4.png,dog,testing', 'p8.png,dog,train');
+  writeTree(folder, { ...loose(24), 'labels.csv': `file_name,label,split\n${lines.join('\n')}\n` });
+  const info = await importFolder(service, folder);
+  assert.deepEqual(info.image?.splits, { train: 8, validation: 6, test: 6 });
+  assert.equal(info.reading['split'], 'by labels.csv');
+  assert.deepEqual(await service.skipped({ dataset: info.id }), [
+    { file: 'p0.png', reason: 'labels.csv gives it two classes, dog and cat' },
+    { file: 'p20.png', reason: 'it has no split in labels.csv' },
+    { file: 'p21.png', reason: 'labels.csv puts it into “unlabelled”: neither train, validation nor test' },
+    { file: 'p4.png', reason: 'labels.csv puts it into two splits' },
+  ]);
+
+  // Without one that trains, the column says nothing of splits.
+  writeTree(folder, {
+    'labels.csv': `file_name,label,split\n${lines.join('\n').replaceAll(/train(ing)?$/gim, 'a')}\n`,
+  });
+  assert.equal((await importFolder(service, folder)).image?.splits, null);
+
+  const test = Array.from({ length: 24 }, (_, i) => `p${i}.png,${'abc'[i % 3]},${i % 3 === 2 ? 'test' : 'train'}`);
+  writeTree(folder, { 'labels.csv': `file_name,label,split\n${test.join('\n')}\n` });
+  await refused(importFolder(service, folder), 'input.untrained_class', /without pictures to train on: c\./);
+
+  const both = Array.from({ length: 24 }, (_, i) => `p${i}.png,a\np${i}.png,b`);
+  writeTree(folder, { 'labels.csv': `file_name,label\n${both.join('\n')}\n` });
+  await refused(importFolder(service, folder), 'input.label_file', /for example p0\.png: .*two classes, a and b/);
+});
+
 test('labels from metadata.jsonl in each split', async (t) => {
   const service = pictureService(t);
   const folder = temporaryFolder(t);

@@ -15,6 +15,7 @@ import { explain } from '../failures.ts';
 import { readHead } from '../files.ts';
 import type { Job } from '../jobs.ts';
 import type { FileHead } from './format.ts';
+import { isTar, refuseTar } from './known-binaries.ts';
 
 /** What is inside a packed file, and how it is called. */
 export interface Unpacked {
@@ -26,6 +27,7 @@ export interface Unpacked {
 const tableName = /\.(csv|tsv|tab|txt|dat|data|json|jsonl|ndjson|parquet|arrow|feather|ipc)(\.gz)?$/i;
 /** Explanations lie beside tables. */
 const likelyText = /\.(txt|dat|data)$/i;
+const pictureName = /\.(jpe?g|png|webp|gif|bmp|tiff?|avif|heic|p[pgbn]m)$/i;
 
 /** Unpacks a file if it is packed. @throws InputError if nothing in it can be used. */
 export async function unpack(head: FileHead, workFolder: string, job: Job): Promise<Unpacked> {
@@ -51,14 +53,7 @@ async function unpackGzip(head: FileHead, workFolder: string, job: Job): Promise
     throw explainPacked(error, head.name, 'a gzip file', job);
   }
   const inner = await headOf(path, head.name.replace(/\.t?gz$/i, ''), head.name);
-  const isTar = Buffer.from(inner.bytes.subarray(257, 262)).toString('latin1') === 'ustar';
-  if (isTar) {
-    throw new InputError(
-      'input.archive',
-      `${head.name} is a tar archive, not a table.`,
-      'Unpack it and choose the table inside.',
-    );
-  }
+  if (isTar(inner.bytes)) throw refuseTar(head.name);
   return { head: inner, reading: { 'packed as': 'gzip' } };
 }
 
@@ -109,7 +104,17 @@ function chooseTable(entries: readonly Entry[], name: string): Entry {
   }
   const tables = entries.filter(({ fileName }) => tableName.test(fileName));
   const certain = tables.filter(({ fileName }) => !likelyText.test(fileName));
-  const [only, second] = certain.length > 0 ? certain : tables;
+  const pictures = names.some((file) => pictureName.test(file));
+  // A text beside pictures tells of them.
+  const likely = certain.length > 0 || pictures ? certain : tables;
+  const [only, second] = likely;
+  if (only === undefined && pictures) {
+    throw new InputError(
+      'input.archive',
+      `${name} holds pictures and no table: ${listed(names)}.`,
+      'Unpack it and choose the folder, with one sub-folder a class.',
+    );
+  }
   if (only === undefined) {
     throw new InputError(
       'input.archive',
@@ -125,7 +130,7 @@ function chooseTable(entries: readonly Entry[], name: string): Entry {
       'Unpack it and choose the table inside.',
     );
   }
-  const found = (certain.length > 0 ? certain : tables).map(({ fileName }) => fileName);
+  const found = likely.map(({ fileName }) => fileName);
   throw new InputError(
     'input.archive',
     `${name} holds ${found.length} tables: ${listed(found)}.`,

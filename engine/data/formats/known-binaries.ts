@@ -43,13 +43,27 @@ const known: readonly KnownBinary[] = [
   { bytes: [0x47, 0x49, 0x46, 0x38], title: 'a GIF picture', hint: picture },
   { bytes: [0x52, 0x49, 0x46, 0x46, ...any, 0x57, 0x45, 0x42, 0x50], title: 'a WebP picture', hint: picture },
   { bytes: [...any, 0x66, 0x74, 0x79, 0x70, 0x61, 0x76, 0x69, 0x66], title: 'an AVIF picture', hint: picture },
+  { bytes: [...any, 0x66, 0x74, 0x79, 0x70, 0x68, 0x65, 0x69, 0x63], title: 'a HEIC picture', hint: picture },
   { bytes: [0x42, 0x4d, ...any, 0, 0, 0, 0], title: 'a BMP picture', hint: picture },
   { bytes: [0x49, 0x49, 0x2a, 0], title: 'a TIFF picture', hint: picture },
   { bytes: [0x4d, 0x4d, 0, 0x2a], title: 'a TIFF picture', hint: picture },
 ];
 
+/** Whether it is a tar archive (POSIX ustar): pictures often come as one. */
+export const isTar = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.subarray(257, 262)).toString('latin1') === 'ustar';
+
+/** The refusal of a tar archive, packed again or not. */
+export const refuseTar = (name: string): InputError =>
+  new InputError(
+    'input.archive',
+    `${name} is a tar archive, not a table.`,
+    'Unpack it and choose the folder of pictures or texts, or the table inside.',
+  );
+
 /** The refusal of a file that is not text. */
 export function refuseKnownBinary({ name, bytes }: FileHead): InputError {
+  if (isTar(bytes)) return refuseTar(name);
   if (isUtf32(bytes)) {
     return new InputError('input.encoding', `${name} is text in UTF-32, which is not read.`, 'Save it as UTF-8.');
   }

@@ -1,6 +1,7 @@
-// What reading a folder of pictures starts from and comes to.
+// What reading a folder of pictures starts from and comes to, and what splits are called in folders and in files of labels.
 
-import type { DataWarning, SkippedFile } from '../../protocol/data.ts';
+import type { DataWarning, SkippedFile, SplitName } from '../../protocol/data.ts';
+import { ownValue } from '../../protocol/own.ts';
 import type { DatabaseLimits } from '../database.ts';
 import type { ClassOrder, PictureEntry } from './picture.ts';
 
@@ -25,3 +26,18 @@ export interface LayoutRequest {
   /** For what reading a CSV may spill. */
   readonly workFolder: string;
 }
+
+/** Names that stand for splits. */
+const splitWords: Readonly<Record<string, SplitName>> = {
+  train: 'train',
+  training: 'train',
+  val: 'validation',
+  valid: 'validation',
+  validation: 'validation',
+  dev: 'validation',
+  test: 'test',
+  testing: 'test',
+};
+
+/** What a folder of this name, or this word of a column, stands for; undefined: no split. */
+export const splitNamed = (name: string): SplitName | undefined => ownValue(splitWords, name.trim().toLowerCase());

@@ -5,26 +5,11 @@ import { join } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
 import type { SkippedFile, SplitName } from '../../protocol/data.ts';
 import { readLabelFile } from './label-file.ts';
+import { splitNamed } from './folder-layout.ts';
 import type { FolderLayout, LayoutRequest } from './folder-layout.ts';
 import type { PictureEntry } from './picture.ts';
 import { compareText } from './picture.ts';
 import { listFolder } from './walk.ts';
-import { ownValue } from '../../protocol/own.ts';
-
-/** Names of folders that stand for splits. */
-const splitFolders: Readonly<Record<string, SplitName>> = {
-  train: 'train',
-  training: 'train',
-  val: 'validation',
-  valid: 'validation',
-  validation: 'validation',
-  dev: 'validation',
-  test: 'test',
-  testing: 'test',
-};
-
-/** What a folder of this name stands for; undefined: no split. */
-export const splitNamed = (folder: string): SplitName | undefined => ownValue(splitFolders, folder.toLowerCase());
 
 /**
  * Lists the pictures of a folder.
@@ -36,15 +21,14 @@ export async function readLayout(request: LayoutRequest): Promise<FolderLayout> 
   if (labels !== null) return labels;
   const splits = await findSplits(folder);
   if (splits === null) return classFolders(name, files, null);
-  return joinSplits(name, await Promise.all([...splits].map(([part, split]) => readSplit(request, part, split))));
+  return joinSplits(await Promise.all([...splits].map(([part, split]) => readSplit(request, part, split))));
 }
 
 /** Goes down through folders that hold nothing but one folder, as archives often do. */
 export async function unwrapFolder(folder: string): Promise<string> {
   const { files, folders } = await listFolder(folder);
   const [only] = folders;
-  if (files.length > 0 || folders.length !== 1 || only === undefined || only.toLowerCase() in splitFolders)
-    return folder;
+  if (files.length > 0 || folders.length !== 1 || only === undefined || splitNamed(only) !== undefined) return folder;
   const inner = await listFolder(join(folder, only));
   return inner.folders.length === 0 ? folder : unwrapFolder(join(folder, only));
 }
@@ -78,18 +62,9 @@ async function readSplit(request: LayoutRequest, part: string, split: SplitName)
   };
 }
 
-function joinSplits(name: string, parts: readonly FolderLayout[]): FolderLayout {
+function joinSplits(parts: readonly FolderLayout[]): FolderLayout {
   const entries = parts.flatMap((part) => part.entries).sort((first, second) => compareText(first.file, second.file));
   const [first] = parts as [FolderLayout];
-  const trained = new Set(entries.filter(({ split }) => split === 'train').map(({ label }) => label));
-  const untrained = [...new Set(entries.map(({ label }) => label))].filter((label) => !trained.has(label));
-  if (trained.size > 0 && untrained.length > 0) {
-    throw new InputError(
-      'input.untrained_class',
-      `${name} has ${untrained.length === 1 ? 'a class' : 'classes'} without pictures to train on: ${listed(untrained)}.`,
-      'Name the class folders below train, val and test alike.',
-    );
-  }
   return {
     entries,
     skipped: parts.flatMap((part) => part.skipped),
@@ -98,10 +73,6 @@ function joinSplits(name: string, parts: readonly FolderLayout[]): FolderLayout 
     labelledBy: first.labelledBy,
     classOrder: first.classOrder,
   };
-}
-
-function listed(names: readonly string[]): string {
-  return names.slice(0, 5).join(', ') + (names.length > 5 ? ' …' : '');
 }
 
 /** One sub-folder a class; sorted by name, as torchvision's ImageFolder has it. */

@@ -4,10 +4,9 @@
 import { imageSize } from 'image-size';
 import { requireJpegEnd } from './jpeg.ts';
 import { readOrientation } from './orientation.ts';
-import type { Orientation } from './orientation.ts';
 import { mostBytes, mostPixels, UnreadablePicture } from './picture.ts';
 import { formats } from './picture-format.ts';
-import type { PictureFormat } from './picture-format.ts';
+import type { Orientation, PictureFormat } from './picture-format.ts';
 import { ownValue } from '../../protocol/own.ts';
 
 export interface PictureHeader {

@@ -32,7 +32,7 @@ import type { StoredPictures } from './stored.ts';
 import { findTwins } from './twins.ts';
 
 /** Version of what an import of pictures writes; a later one makes a new dataset of the same folder. */
-const imageVersion = 1;
+const imageVersion = 2;
 
 export interface ImportImagesRequest {
   readonly found: FoundPath;
@@ -69,6 +69,7 @@ export async function importImages(store: DatasetStore, request: ImportImagesReq
     if (await store.usable(id)) return id;
     const readable = source.entries.filter((_, index) => 'width' in (facts[index] as PictureFacts));
     requireClasses(found.name, readable, [...source.skipped, ...unreadable(source, facts)]);
+    requireTrained(found.name, readable);
     const manifest = await writeDataset(join(workFolder, datasetFolder), {
       ...request,
       id,
@@ -123,6 +124,19 @@ function requireClasses(name: string, pictures: readonly PictureEntry[], leftOut
     'input.no_images',
     `${name} has no picture that can be read${example === undefined ? '' : `, for example ${example.file}: ${example.reason}`}.`,
     'Choose a folder with pictures (JPEG, PNG, WebP, GIF, BMP, TIFF, AVIF), one sub-folder a class.',
+  );
+}
+
+/** @throws InputError if a class stands in a split that validates or tests and in none that trains. */
+function requireTrained(name: string, pictures: readonly PictureEntry[]): void {
+  const trained = new Set(pictures.filter(({ split }) => split === 'train').map(({ label }) => label));
+  const untrained = [...new Set(pictures.map(({ label }) => label))].filter((label) => !trained.has(label));
+  if (trained.size === 0 || untrained.length === 0) return;
+  const listed = untrained.slice(0, 5).join(', ') + (untrained.length > 5 ? ' …' : '');
+  throw new InputError(
+    'input.untrained_class',
+    `${name} has ${untrained.length === 1 ? 'a class' : 'classes'} without pictures to train on: ${listed}.`,
+    'Name the classes of train, validation and test alike, and give each of them pictures that train.',
   );
 }
 

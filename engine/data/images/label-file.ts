@@ -4,9 +4,10 @@
 import { readFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
-import type { SkippedFile, SplitName } from '../../protocol/data.ts';
+import type { SkippedFile } from '../../protocol/data.ts';
 import { Database } from '../database.ts';
 import { quoteText } from '../sql.ts';
+import { splitNamed } from './folder-layout.ts';
 import type { FolderLayout, LayoutRequest } from './folder-layout.ts';
 import type { PictureEntry } from './picture.ts';
 import { ownValue } from '../../protocol/own.ts';
@@ -47,13 +48,6 @@ const labelColumns = [
   'y',
 ];
 const splitColumns = ['split', 'subset', 'partition'];
-const splitWords: Readonly<Record<string, SplitName>> = {
-  train: 'train',
-  val: 'validation',
-  valid: 'validation',
-  validation: 'validation',
-  test: 'test',
-};
 
 /**
  * The pictures that a file of labels in this folder names; null if there is no such file.
@@ -187,19 +181,37 @@ function labelPictures(found: {
   const find = pictureFinder(pictures);
   const labelled = new Map<string, PictureEntry>();
   const skipped: SkippedFile[] = [];
-  table.rows.forEach((row) => {
+  /** Pictures that lines say different things of: none of them is believed. */
+  const torn = new Map<string, string>();
+  const splits = table.rows.map((row) => splitNamed(row[columns.split] ?? '') ?? null);
+  const divided = splits.includes('train');
+  for (const [line, row] of table.rows.entries()) {
     const name = row[columns.file]?.trim() ?? '';
     const picture = find(name);
     const label = row[columns.label]?.trim().normalize('NFC') ?? '';
+    const split = divided ? (splits[line] ?? null) : null;
     if (picture === null) skipped.push({ file: name, reason: `${file} names it, but it is not there` });
     else if (label === '') skipped.push({ file: picture, reason: `it has no class in ${file}` });
-    else
-      labelled.set(picture, {
-        file: picture,
-        label,
-        split: ownValue(splitWords, row[columns.split]?.toLowerCase() ?? '') ?? null,
-      });
-  });
+    else if (divided && split === null) skipped.push({ file: picture, reason: noSplit(file, row[columns.split]) });
+    else {
+      const before = labelled.get(picture) ?? { label, split };
+      if (before.label !== label) torn.set(picture, `${file} gives it two classes, ${before.label} and ${label}`);
+      else if (before.split !== split) torn.set(picture, `${file} puts it into two splits`);
+      labelled.set(picture, { file: picture, label, split });
+    }
+  }
+  for (const [picture, reason] of torn) {
+    labelled.delete(picture);
+    skipped.push({ file: picture, reason });
+  }
+  const [contrary] = torn;
+  if (labelled.size === 0 && contrary !== undefined) {
+    throw new InputError(
+      'input.label_file',
+      `${fileName} says different things of each picture, for example ${contrary[0]}: ${contrary[1]}.`,
+      'A picture has one class: keep one line for each.',
+    );
+  }
   if (labelled.size === 0) {
     throw new InputError(
       'input.label_file',
@@ -214,22 +226,24 @@ function labelPictures(found: {
   const column = table.columns[columns.label] ?? '';
   const entries = pictures.flatMap((picture) => labelled.get(picture) ?? []);
   return {
-    entries: settleSplits(entries),
+    entries,
     skipped,
     warnings: [],
     reading: {
       classes: `by column ${column} of ${file}`,
-      ...(entries.some(({ split }) => split !== null) ? { split: `by ${file}` } : {}),
+      ...(divided ? { split: `by ${file}` } : {}),
     },
     labelledBy: `column "${column}" of ${file}`,
     classOrder: 'number',
   };
 }
 
-/** A split counts if every picture has one; else none has. */
-function settleSplits(entries: readonly PictureEntry[]): readonly PictureEntry[] {
-  const all = entries.every(({ split }) => split !== null) && entries.some(({ split }) => split === 'train');
-  return all ? entries : entries.map((entry) => ({ ...entry, split: null }));
+/** Why a picture is in no split where others are: it must not train by chance. */
+function noSplit(file: string, written: string | null | undefined): string {
+  const word = written?.trim() ?? '';
+  return word === ''
+    ? `it has no split in ${file}`
+    : `${file} puts it into “${word}”: neither train, validation nor test`;
 }
 
 /** Finds a picture by its path, its file name, or its name without ending, where only one picture has it. */

@@ -1,11 +1,9 @@
 // Which way up a picture is: the EXIF tag "orientation" (CIPA DC-008, 4.6.4), which stands in a TIFF directory that every
-// format packs its own way.
+// format packs its own way; AVIF has boxes of its own for it.
 
-import type { PictureFormat } from './picture-format.ts';
+import { avifOrientation } from './avif.ts';
+import type { Orientation, PictureFormat } from './picture-format.ts';
 import { jpegSegments } from './jpeg.ts';
-
-/** 1 upright … 8; from 5 on, width and height change places. */
-export type Orientation = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8;
 
 const orientationTag = 0x0112;
 const shortType = 3;
@@ -14,12 +12,13 @@ const classicTiff = 42;
 
 /** The orientation a picture file asks for; 1 if it says nothing, or nothing that makes sense. */
 export function readOrientation(format: PictureFormat, bytes: Uint8Array): Orientation {
+  if (format === 'avif') return avifOrientation(bytes);
   const directory = findExif(format, bytes);
   return directory === null ? 1 : readTag(directory);
 }
 
 /** The TIFF directory with a picture's EXIF data. */
-function findExif(format: PictureFormat, bytes: Uint8Array): Uint8Array | null {
+function findExif(format: Exclude<PictureFormat, 'avif'>, bytes: Uint8Array): Uint8Array | null {
   switch (format) {
     case 'jpeg':
       for (const { marker, start, end } of jpegSegments(bytes)) {
@@ -35,7 +34,6 @@ function findExif(format: PictureFormat, bytes: Uint8Array): Uint8Array | null {
     }
     case 'tiff':
       return bytes;
-    case 'avif':
     case 'bmp':
     case 'gif':
     case 'pnm':

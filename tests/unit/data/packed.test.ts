@@ -27,9 +27,20 @@ test('a table in gzip, and in a zip archive beside its description', async (cont
   assert.equal(zip.info.source, 'table.zip');
 });
 
+/** The first block of a tar archive, and a second one: what it is packed with does not matter. */
+const tar = Buffer.alloc(1024);
+tar.write('cat/a.png', 0, 'latin1');
+tar.write('ustar', 257, 'latin1');
 const refused: readonly (readonly [name: string, bytes: Uint8Array, message: RegExp])[] = [
   ['two.zip', zipOf({ 'a.csv': csv, 'b.csv': csv }), /two\.zip holds 2 tables: a\.csv, b\.csv/],
-  ['none.zip', zipOf({ 'a.png': 'x' }), /none\.zip holds no table: a\.png/],
+  ['none.zip', zipOf({ 'a.bin': 'x' }), /none\.zip holds no table: a\.bin/],
+  [
+    'shots.zip',
+    zipOf({ 'cat/a.png': 'x', 'readme.txt': 'On cats' }),
+    /holds pictures and no table: cat\/a\.png, readme/,
+  ],
+  ['shots.tar', tar, /shots\.tar is a tar archive, not a table/],
+  ['shots.tgz', gzipSync(tar), /shots\.tgz is a tar archive, not a table/],
   ['book.zip', zipOf({ '[Content_Types].xml': 'x', 'xl/workbook.xml': 'x' }), /it is an Excel workbook/],
   ['cut.csv.gz', gzipSync(csv.repeat(1000)).subarray(0, 60), /cut\.csv\.gz is a gzip file that cannot be unpacked/],
   ['empty.csv.gz', gzipSync(''), /empty\.csv\.gz is empty/],
