@@ -2,6 +2,7 @@
 // take. Networks have a schedule to bring to its end and plan by their steps (engine/train/timekeeper.ts).
 
 import type { DeadlineResult } from '../protocol/runs.ts';
+import { dueText } from '../protocol/words.ts';
 import { endMilliseconds, Pace, stepsInTime, workable } from '../train/deadline.ts';
 import type { LearnerJob } from './learner.ts';
 
@@ -26,6 +27,11 @@ export class DoneBy {
     this.#surroundings = surroundings;
     this.#since = surroundings.clock();
     this.#settles = Math.min(settling, settlingShare * (until - surroundings.now()));
+  }
+
+  /** That time in words, as seen now. */
+  get words(): string {
+    return dueText(this.until, this.#surroundings.now());
   }
 
   /** Milliseconds of work left, where the end of it takes so many; below 0: it is over. */

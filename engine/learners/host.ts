@@ -121,7 +121,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
       }
       const { until } = job.config;
       const late = until !== undefined && options.surroundings.now() >= until;
-      if (late && job.checkpoint === undefined) throw pastDeadline(until);
+      if (late && job.checkpoint === undefined) throw pastDeadline(until, options.surroundings.now());
       control = new RunControl();
       const spending = spendingFrom(options.surroundings);
       const backend = lazyBackend(() => options.createBackend(job));

@@ -3,7 +3,7 @@
 import { InputError } from './errors.ts';
 import type { DoneByThen } from './queue.ts';
 import type { DeadlineResult } from './runs.ts';
-import { clockText, timeText } from './words.ts';
+import { dueText, timeText } from './words.ts';
 
 /** Runs named one by one. */
 const mostNamed = 6;
@@ -20,7 +20,7 @@ const countText = (count: number): string =>
 export function deadlineText(deadline: DeadlineResult, unit: Unit = { one: 'epoch', many: 'epochs' }): string {
   const { until, planned, epochs, ended, annealed, enough } = deadline;
   const early = until - ended;
-  const when = `${timeText(Math.abs(early))} ${early >= 0 ? 'before' : 'after'} ${clockText(until)}`;
+  const when = `${timeText(Math.abs(early))} ${early >= 0 ? 'before' : 'after'} ${dueText(until, ended)}`;
   const end = annealed === undefined ? '' : annealed ? ', annealed' : ', not annealed to the end';
   const done = `Done ${when}: ${countText(epochs)} ${epochs === 1 ? unit.one : unit.many}${end}`;
   if (enough !== undefined) return `${done}; more brought nothing after ${unit.one} ${countText(enough)}`;
@@ -30,18 +30,18 @@ export function deadlineText(deadline: DeadlineResult, unit: Unit = { one: 'epoc
 }
 
 /** A run that begins when it should be done. */
-export const pastDeadline = (until: number): InputError =>
+export const pastDeadline = (until: number, now: number): InputError =>
   new InputError(
     'input.deadline',
-    `The run was to be done by ${clockText(until)}, and that had passed before it began.`,
+    `The run was to be done by ${dueText(until, now)}, and that had passed before it began.`,
     'Start it over: it trains without a time then, or with another one that you name.',
   );
 
 /** `By 07:00, by the forecasts: 5 of 7 are done; not run 12, 14`. */
-export function doneByText({ done, late, unknown }: DoneByThen, by: number): string {
+export function doneByText({ done, late, unknown }: DoneByThen, by: number, now: number): string {
   const all = done.length + late.length + unknown.length;
   const runs = (what: string, of: readonly number[]): string =>
     of.length === 0 ? '' : `; ${what} ${of.length > mostNamed ? countText(of.length) : `run ${of.join(', ')}`}`;
   const many = done.length === all ? 'all of them' : `${countText(done.length)} of ${countText(all)}`;
-  return `Done by ${clockText(by)}, by the forecasts: ${many}${runs('not', late)}${runs('nobody knows of', unknown)}.`;
+  return `Done by ${dueText(by, now)}, by the forecasts: ${many}${runs('not', late)}${runs('nobody knows of', unknown)}.`;
 }

@@ -19,7 +19,7 @@ export function timeText(milliseconds: number): string {
 const two = (value: number): string => String(value).padStart(2, '0');
 
 /** The time of day of milliseconds since 1970, where the program runs: `07:00`, or `07:00:30` where it was chosen to the second. */
-export function clockText(time: number): string {
+function clockText(time: number): string {
   const seconds = new Date(time).getSeconds();
   return seconds === 0 ? minuteText(time) : `${minuteText(time)}:${two(seconds)}`;
 }
@@ -27,6 +27,12 @@ export function clockText(time: number): string {
 function minuteText(time: number): string {
   const date = new Date(time);
   return `${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+/** A time as seen at another: the clock alone where it is of the same day, else `2026-12-24 07:00`. */
+export function dueText(time: number, now: number): string {
+  const today = new Date(time).toDateString() === new Date(now).toDateString();
+  return today ? clockText(time) : momentText(time);
 }
 
 /** Of milliseconds since 1970, where the program runs: `2026-12-24 22:30`. */

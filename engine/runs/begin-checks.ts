@@ -4,7 +4,7 @@ import { isCrossValidation } from '../protocol/folds.ts';
 import { InputError } from '../protocol/errors.ts';
 import type { RunConfig } from '../protocol/runs.ts';
 import { namedDevices } from '../protocol/several-devices.ts';
-import { clockText } from '../protocol/words.ts';
+import { dueText } from '../protocol/words.ts';
 import { checkLearner, declarationOf } from '../learners/declared/registry.ts';
 
 /** Throws InputError `input.device` if the learner does not train on the device asked for, `run.learner` if there is none here. */
@@ -40,8 +40,9 @@ export function checkDeadline(config: RunConfig): void {
       'Leave out the time, or the folds.',
     );
   }
-  if (config.until <= Date.now()) {
-    throw new InputError('input.deadline', `${clockText(config.until)} has passed already.`, 'Name a time to come.');
+  const now = Date.now();
+  if (config.until <= now) {
+    throw new InputError('input.deadline', `${dueText(config.until, now)} has passed already.`, 'Name a time to come.');
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { DeadlineResult } from '../protocol/runs.ts';
 import { pastDeadline } from '../protocol/deadline.ts';
-import { clockText } from '../protocol/words.ts';
+import { dueText } from '../protocol/words.ts';
 import type { TrainingState } from './checkpoint.ts';
 import type { Surroundings } from './control.ts';
 import { cooled, endMilliseconds, isAnnealed, isEnough, Pace, replan, stepsInTime } from './deadline.ts';
@@ -68,7 +68,7 @@ export class Timekeeper {
     const now = surroundings.now();
     const late = now >= until;
     this.#hasEnoughFrom = now + Math.min(leastTried, leastShare * (until - now));
-    if (late && state.step === 0) throw pastDeadline(until);
+    if (late && state.step === 0) throw pastDeadline(until, now);
     this.#plan(late ? replan(this.#schedule.wholePlan, state.step, state.step) : this.#schedule.wholePlan);
   }
 
@@ -127,7 +127,7 @@ export class Timekeeper {
     if (plan.steps >= this.#schedule.totalSteps) return;
     this.#plan(plan);
     const more = this.#schedule.epochAt(plan.steps) - this.#schedule.epochAt(state.step);
-    diary.hasEnough(state.bestEpoch, more, clockText(until));
+    diary.hasEnough(state.bestEpoch, more, dueText(until, surroundings.now()));
   }
 
   /** What was planned, and what became of it. */
@@ -155,7 +155,7 @@ export class Timekeeper {
   }
 
   #say(now: number, left: number, milliseconds: number): void {
-    const { session, diary, until } = this.#options;
+    const { session, diary, surroundings, until } = this.#options;
     const epochs = this.#schedule.epochAt(this.#schedule.totalSteps);
     this.#first ??= epochs;
     if (now < this.#quiet || Math.abs(epochs - this.#said) <= worthSaying * epochs) return;
@@ -163,7 +163,7 @@ export class Timekeeper {
     const again = this.#said > 0 ? ', by what they take now' : '';
     const { enabled } = session.training.earlyStopping;
     const atMost = enabled && this.#options.counts.validation > 0;
-    diary.plans(epochs, clockText(until), milliseconds * session.stepsPerEpoch, again, atMost);
+    diary.plans(epochs, dueText(until, surroundings.now()), milliseconds * session.stepsPerEpoch, again, atMost);
     this.#said = epochs;
   }
 }

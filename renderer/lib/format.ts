@@ -187,6 +187,14 @@ export function timeOfDay(time: number): string {
   return dates.clock(time);
 }
 
+/** A time of today by the clock alone, else with its day, and with its year where that is another: `21:05`, `24 Dec, 07:00`. */
+export function dayAndTime(time: number, now = Date.now()): string {
+  const [then, today] = [new Date(time), new Date(now)];
+  if (then.toDateString() === today.toDateString()) return dates.clock(time);
+  const day = then.getFullYear() === today.getFullYear() ? dates.dayOfYear(time) : dates.day(time);
+  return `${day}, ${dates.clock(time)}`;
+}
+
 export function dateOf(time: number): string {
   return dates.day(time);
 }

@@ -224,6 +224,8 @@ test('in words: what was planned and what became of it', () => {
   const { annealed: _, ...trees } = { ...told, epochs: 1 };
   const tree = { one: 'tree', many: 'trees' };
   assert.equal(deadlineText(trees, tree), 'Done 8 min 0 s before 07:00: 1 tree; 412 planned at first');
+  const night = { ...told, ended: until - 8 * 3_600_000 };
+  assert.match(deadlineText(night), /^Done 8 h 0 min before 2026-11-24 07:00: /, 'a time of another day has its date');
   const stopped = { ...told, planned: 2.5, epochs: 2.5, ended: until + 5_000, annealed: false };
   assert.equal(deadlineText(stopped), 'Done 5.00 s after 07:00: 2.5 epochs, not annealed to the end');
   for (const [late, text] of [

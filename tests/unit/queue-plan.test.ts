@@ -150,9 +150,14 @@ test('a queue of the history: forecasts are kept with its runs, and the plan say
   const then = doneByThen(plan, two.ends!);
   assert.deepEqual(then, { done: [first.id, second.id], late: [third.id], unknown: [] });
   const [toTheMinute, toTheSecond] = [0, 32].map((seconds) => new Date(2026, 10, 28, 9, 22, seconds).getTime());
-  assert.equal(doneByText(then, toTheMinute), 'Done by 09:22, by the forecasts: 2 of 3; not run 3.');
-  assert.equal(doneByText(then, toTheSecond), 'Done by 09:22:32, by the forecasts: 2 of 3; not run 3.');
-  assert.match(doneByText(doneByThen(plan, until), until), /: all of them\.$/);
+  assert.equal(
+    doneByText(then, toTheMinute, toTheMinute - 3_600_000),
+    'Done by 09:22, by the forecasts: 2 of 3; not run 3.',
+  );
+  assert.equal(doneByText(then, toTheSecond, toTheMinute), 'Done by 09:22:32, by the forecasts: 2 of 3; not run 3.');
+  const dayBefore = toTheMinute - 86_400_000;
+  assert.match(doneByText(then, toTheMinute, dayBefore), /^Done by 2026-11-28 09:22, by the forecasts/);
+  assert.match(doneByText(doneByThen(plan, until), until, now), /: all of them\.$/);
   await pauseQueue(store, true);
   assert.deepEqual(doneByThen(await readQueuePlan(store, machine, now), until).unknown.length, 3);
 });

@@ -8,6 +8,7 @@ import {
   bytes,
   clockTime,
   dateOf,
+  dayAndTime,
   dayOfYear,
   duration,
   fixed,
@@ -136,6 +137,19 @@ test('every way of writing follows, and English is what it was', () => {
     ...['0,3\u00a0s', '12.345 rows', '12345,5', '1e-7', '0,500', '27.11.2026, 00:05:09'],
     ...['03.01.2026', '–', '–', '∞'],
   ]);
+});
+
+test('a time of today is told by the clock, of another day with its day, of another year with its year', () => {
+  const times = (): readonly string[] => [
+    dayAndTime(night, night),
+    dayAndTime(night, evening),
+    dayAndTime(evening, night),
+  ];
+  const lastYear = new Date(2025, 11, 31, 7, 0).getTime();
+  assert.deepEqual(times(), ['00:05', '27 Nov, 00:05', '3 Jan, 21:05']);
+  assert.equal(dayAndTime(lastYear, evening), '31 Dec 2025, 07:00');
+  region('de-DE');
+  assert.deepEqual(times(), ['00:05', '27.11., 00:05', '03.01., 21:05']);
 });
 
 test('numbers and dates may be of two regions', () => {

@@ -108,7 +108,7 @@ async function list({ options, output, services }: CommandContext): Promise<void
       },
     ],
   );
-  output.line(doneByText(then, by));
+  output.line(doneByText(then, by, Date.now()));
 }
 
 const plannedText = (time: number | null | undefined): string =>

@@ -6,7 +6,7 @@ import type { PhaseSeconds } from '../../protocol/bill.ts';
 import { TrainyardError } from '../../protocol/errors.ts';
 import type { RunConfig, RunResult, TrainingProgress } from '../../protocol/runs.ts';
 import type { SearchEnd, SearchStanding, Trial, TrialSettings } from '../../protocol/search.ts';
-import { clockText, countText } from '../../protocol/words.ts';
+import { countText } from '../../protocol/words.ts';
 import { rungsOf } from '../../search/asha.ts';
 import type { ReadSpace } from '../../search/read-space.ts';
 import { nextChosen } from '../../search/sampler.ts';
@@ -376,7 +376,7 @@ export class SearchTraining implements Training {
     this.#planned = this.#doneBy.plan(this.#trials.all.length, 0) ?? before;
     if (before === null && this.#planned !== null) {
       const most = this.#job.config.search.trials || Infinity;
-      const time = `There is time for about ${countText(Math.min(this.#planned, most), 'trial')} until ${clockText(this.#doneBy.until)}`;
+      const time = `There is time for about ${countText(Math.min(this.#planned, most), 'trial')} until ${this.#doneBy.words}`;
       this.#course.say(this.#planned >= most ? `${time}: all that it may have.` : `${time}.`);
     }
   }

@@ -3,7 +3,7 @@
 
 import type { RunResult, TrainingProgress } from '../../protocol/runs.ts';
 import { noValidationWarning } from '../../protocol/use.ts';
-import { clockText, countText, timeText } from '../../protocol/words.ts';
+import { countText, timeText } from '../../protocol/words.ts';
 import { endings } from '../../train/diary.ts';
 import { doubtHint } from '../../train/doubt.ts';
 import type { EvaluationSpec } from '../../train/metrics.ts';
@@ -145,7 +145,7 @@ export class TreeTraining implements Training {
     const before = this.#planned;
     this.#planned = this.#doneBy.plan(this.#done, this.#atEnd.each) ?? before;
     if (before === null && this.#planned !== null) {
-      const [most, by] = [this.#grove.rounds, clockText(this.#doneBy.until)];
+      const [most, by] = [this.#grove.rounds, this.#doneBy.words];
       const time = `There is time for about ${countText(Math.min(this.#planned, most), 'tree')} until ${by}`;
       this.#course.say(this.#planned >= most ? `${time}: all that it may have.` : `${time}.`);
     }

@@ -6,7 +6,7 @@ import type { PowerHold } from '../../../engine/protocol/choices.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { RecordField } from '../../../engine/protocol/store.ts';
 import { failureOf, type Failure } from '../../app/failure.ts';
-import { dayOfYear, timeOfDay } from '../../lib/format.ts';
+import { dayAndTime, dayOfYear, timeOfDay } from '../../lib/format.ts';
 import { throttle } from '../../lib/throttle.ts';
 
 const fields = [
@@ -127,7 +127,7 @@ export function heldText(run: QueuedRun, names: ReadonlyMap<number, string>, now
   const parts = [
     ...(priority === 'normal' ? [] : [`${priority} priority`]),
     ...(after !== undefined && names.has(after) ? [`after ${names.get(after)}`] : []),
-    ...(notBefore !== undefined && notBefore > now ? [`from ${timeText(notBefore, now)}`] : []),
+    ...(notBefore !== undefined && notBefore > now ? [`from ${dayAndTime(notBefore, now)}`] : []),
   ];
   return parts.join(', ');
 }
@@ -144,10 +144,4 @@ export function planText({ starts, ends, late }: PlannedRun, now: number): strin
 function dayText(time: number, after: number): string {
   if (time - after < 24 * 3_600_000) return '';
   return `${dayOfYear(time)} `;
-}
-
-/** A time of today by the clock alone. */
-function timeText(time: number, now: number): string {
-  const clock = timeOfDay(time);
-  return new Date(time).toDateString() === new Date(now).toDateString() ? clock : `${dayOfYear(time)}, ${clock}`;
 }
