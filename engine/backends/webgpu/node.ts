@@ -6,6 +6,7 @@ import * as os from 'node:os';
 import path from 'node:path';
 import type * as Dawn from 'webgpu';
 import { TrainyardError } from '../../protocol/errors.ts';
+import { askPatiently } from './node.polling.ts';
 
 export interface NodeGpuOptions {
   /**
@@ -44,7 +45,7 @@ export async function openNodeGpu(options: NodeGpuOptions = {}): Promise<GPU> {
     if (forced && swiftshader) process.env.VK_ICD_FILENAMES = path.join(swiftshader, driverFile);
   }
   const { create } = await importDawn();
-  const gpu = create(forced ? softwareFlags : []);
+  const gpu = askPatiently(create(forced ? softwareFlags : []), Boolean(forced));
   // Dawn frees everything when its entry point is collected, though devices are still in use.
   alive.push(gpu);
   return gpu;
