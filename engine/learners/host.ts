@@ -2,7 +2,7 @@
 // differ only in the backend they construct and in where shards come from.
 
 import type { Backend } from '../backends/backend.ts';
-import { pastDeadline } from '../protocol/deadline.ts';
+import { leftInTime, pastDeadline } from '../protocol/deadline.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import { Listeners } from '../protocol/listeners.ts';
 import type { Shard } from '../protocol/data.ts';
@@ -155,7 +155,8 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
             },
             onReport: ({ points, progress }) => {
               tellTrials();
-              report.emit({ points, progress: { ...progress, spent: spending(progress.spent?.phases) } });
+              const secondsLeft = leftInTime(progress.secondsLeft, job.config.until, options.surroundings.now());
+              report.emit({ points, progress: { ...progress, secondsLeft, spent: spending(progress.spent?.phases) } });
             },
             onLog: (line) => log.emit(line),
             onPaused: (event) => paused.emit(event),

@@ -29,6 +29,11 @@ export function deadlineText(deadline: DeadlineResult, unit: Unit = { one: 'epoc
     : `${done}; ${countText(planned)} planned at first`;
 }
 
+/** Seconds that a run has left by its speed: no more than there are until it is to be done, which its plan keeps to. Null: not known. */
+export function leftInTime(seconds: number | null, until: number | undefined, now: number): number | null {
+  return seconds === null || until === undefined ? seconds : Math.min(seconds, Math.max(0, (until - now) / 1000));
+}
+
 /** A run that begins when it should be done. */
 export const pastDeadline = (until: number, now: number): InputError =>
   new InputError(

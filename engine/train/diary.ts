@@ -111,7 +111,7 @@ export class Diary {
   epoch({ epoch, trainLoss, validation, best, last }: EpochNote, epochs: number): void {
     const scores = scoresOf(validation).map(([name, value]) => `${name} ${value.toPrecision(4)}`);
     const text = [`loss ${trainLoss.toPrecision(4)}`, ...scores].join(', ');
-    const line = `Epoch ${epoch} of ${epochs}: ${text}`;
+    const line = `Epoch ${epoch.toLocaleString('en')} of ${epochs.toLocaleString('en')}: ${text}`;
     const written = epoch === 1 || epoch % this.#every === 0 || last;
     if (best) this.#bestUnwritten = written ? null : { epoch, message: `${line} (the best).` };
     if (written) this.#detail(`${line}${best ? ' (best so far)' : ''}.`);

@@ -7,7 +7,7 @@ import { runFields } from '../../engine/settings/run.ts';
 import { trainingFields } from '../../engine/settings/training.ts';
 import { settingFacts, type SettingFact } from '../../engine/settings/values.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../engine/protocol/use.ts';
-import { fixed, missing, percent, short } from './format.ts';
+import { fixed, fullTime, missing, percent, short } from './format.ts';
 import { modelName } from './run-words.ts';
 
 export type Setting = readonly [name: string, value: string];
@@ -30,9 +30,15 @@ export function everySettingOf(run: RunRecord): readonly SettingFact[] {
       ...layerFacts(config),
       ['Parameters', run.parameters > 0 ? fixed(run.parameters) : '–'],
     ]),
+    doneByFact(config),
     ...settingGroups(config).flatMap((group) => groupFacts(run, group)),
     ...settingFacts(runFields, config, numberText).map((fact) => ({ ...fact, value: usedValue(run, fact) })),
   ];
+}
+
+/** The time that a run was to be done by: it decides, and not the number of epochs. */
+function doneByFact({ until }: RunRecord['config']): SettingFact {
+  return { label: 'Done by', value: fullTime(until ?? null), quiet: until === undefined };
 }
 
 function layerFacts(config: RunRecord['config']): readonly Setting[] {
@@ -61,6 +67,8 @@ function usedValue(run: RunRecord, { label, value }: SettingFact): string {
       const used = Math.min(batch, data?.counts.train ?? batch);
       return used < batch ? `${fixed(used)} (all rows; ${value} asked for)` : value;
     }
+    case trainingFields.epochs.label:
+      return config.until === undefined ? value : 'as many as there is time for';
     default:
       return value;
   }

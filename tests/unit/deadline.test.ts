@@ -6,7 +6,7 @@ import test from 'node:test';
 import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
-import { deadlineText } from '../../engine/protocol/deadline.ts';
+import { deadlineText, leftInTime } from '../../engine/protocol/deadline.ts';
 import type { MetricPoint, RunResult } from '../../engine/protocol/runs.ts';
 import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
 import { RunControl } from '../../engine/train/control.ts';
@@ -210,6 +210,13 @@ test('a time that leaves less than an epoch cuts it short; one that has passed i
     trainUntil(5_000, () => 20, { begin: 5_000 }),
     { code: 'input.deadline' },
   );
+});
+
+test('no more time is left than there is, whatever the first steps took', () => {
+  assert.equal(leftInTime(559_000, 432_000_000, 0), 432_000);
+  assert.equal(leftInTime(400, 432_000_000, 0), 400);
+  assert.equal(leftInTime(5, 1_000, 2_000), 0);
+  assert.deepEqual([leftInTime(5, undefined, 0), leftInTime(null, 1_000, 0)], [5, null]);
 });
 
 test('in words: what was planned and what became of it', () => {

@@ -3,6 +3,7 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { declarationOf } from '../../engine/learners/declared/registry.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import { mlp } from '../../engine/model/presets.ts';
 import type { LayerSpec } from '../../engine/model/spec.ts';
@@ -138,6 +139,20 @@ test('settings tell the split and the columns that were used', () => {
   assert.equal(setting(record({ data: table }), 'Left out'), 'site (constant), serial (identifier), note (as chosen)');
   assert.equal(setting(record({ data: table }), 'Batch size'), '9 (all rows; 32 asked for)');
   assert.match(setting(record({ state: 'queued', data: null }), 'Split') ?? '', /^80.% \/ 10.% \/ 10.% asked for$/);
+});
+
+test('a run that was to be done by a time says so, and that its epochs were none that were asked for', () => {
+  const until = new Date(2026, 11, 24, 7, 0).getTime();
+  const timed = record({ config: { ...record().config, until } });
+  const setting = new Map(settingsOf(timed));
+  assert.equal(setting.get('Done by'), '24 Dec 2026, 07:00:00');
+  assert.equal(setting.get('Epochs'), 'as many as there is time for');
+  assert.ok(!new Map(settingsOf(record())).has('Done by'));
+  assert.match(declarationOf(timed.config).facts(timed.config, 1)[2][1], /^epochs until 2026-12-24 07:00, batch 32, /);
+  const names = settingRows([record(), timed])
+    .filter(differs)
+    .map(({ name }) => name);
+  assert.deepEqual(names, ['Done by', 'Epochs']);
 });
 
 test('weight decay says what it is relative to', () => {

@@ -10,6 +10,7 @@ import { completeTraining } from '../../settings/network.ts';
 import { valueAt } from '../../settings/values.ts';
 import { endsByEpochs, trainingFields } from '../../settings/training.ts';
 import { InputError } from '../../protocol/errors.ts';
+import { momentText } from '../../protocol/words.ts';
 import { exportFormats } from '../../protocol/exports.ts';
 import type { RunStart } from '../../protocol/family.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
@@ -109,14 +110,15 @@ export const declaration: Declaration<NetworkConfig> = {
   speed: ({ model, training: { batch, optimizer, clipNorm } }) => [model.layers, batch, optimizer.name, clipNorm > 0],
 };
 
-function trainingFact({ training, seed }: NetworkConfig): Fact {
+function trainingFact({ training, seed, until }: NetworkConfig): Fact {
   const { optimizer, schedule } = training;
   const decay =
     optimizer.weightDecay === 0
       ? ''
       : `, weight decay ${optimizer.weightDecay}${optimizer.name === 'adamw' ? ' × learning rate a step' : ''}`;
   const rate = `${optimizer.name} ${optimizer.learningRate}${decay}, ${schedule.name}`;
-  return ['training', `${training.epochs} epochs, batch ${training.batch}, ${rate}, seed ${seed}`];
+  const epochs = until === undefined ? `${training.epochs} epochs` : `epochs until ${momentText(until)}`;
+  return ['training', `${epochs}, batch ${training.batch}, ${rate}, seed ${seed}`];
 }
 
 /** For so many epochs; a schedule that goes by their number stays the one it was, and holds its last rate after it. */
