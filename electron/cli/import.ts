@@ -3,6 +3,7 @@
 import path from 'node:path';
 import process from 'node:process';
 import type { DataService, DatasetInfo, DatasetSettings, Progress, ReadOptions } from '../../engine/protocol/data.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
 import { readingFields } from '../../engine/settings/reading.ts';
 import { withChosen } from '../../engine/settings/values.ts';
 import type { OptionValues } from './command.ts';
@@ -49,12 +50,25 @@ function progressText({ stage, share, secondsLeft }: Progress): string {
   return `${stage}${share === null ? '' : ` ${Math.floor(share * 100)} %`}${left}`;
 }
 
-export function importFile(
+/** Throws what the import throws; of a model that is taken for rows, what it is. */
+export async function importFile(
   data: DataService,
   file: string,
   reading: Reading,
   options: ReadOptions,
   settings: DatasetSettings,
 ): Promise<DatasetInfo> {
-  return withProgress(data, reading, (job) => data.import({ job, path: path.resolve(file), options, settings }));
+  try {
+    return await withProgress(data, reading, (job) =>
+      data.import({ job, path: path.resolve(file), options, settings }),
+    );
+  } catch (error) {
+    const { isModel } = await import('../../engine/pretrained/paths.node.ts');
+    if (!(error instanceof InputError && (await isModel(file)))) throw error;
+    throw new InputError(
+      'input.is_model',
+      `${path.basename(path.resolve(file))} is a model, not rows to learn from.`,
+      'Make a run of it, trainyard import-model PATH, or begin with it: trainyard train DATA --from PATH.',
+    );
+  }
 }

@@ -4,7 +4,7 @@
 import { open, readdir, readFile, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../protocol/errors.ts';
-import { filesFolder, pickles, textFiles } from './paths.node.ts';
+import { filesFolders, pickles, textFiles } from './paths.node.ts';
 import type { FoundModel } from './pretrained.ts';
 import { openSafetensors, type ByteSource, type TensorSource } from './safetensors-file.ts';
 import { indexName, joinShards, readIndex } from './shards.node.ts';
@@ -24,8 +24,8 @@ export async function openModel(where: string): Promise<OpenedModel> {
   const found = await stat(where).catch((error: unknown) => {
     throw unreadable(where, error);
   });
-  const folder = found.isDirectory() ? await filesFolder(where) : null;
   const name = path.basename(path.resolve(where)).replace(/^models--(.*--)?/, '');
+  const folder = found.isDirectory() ? onlyOne(await filesFolders(where), name) : null;
   const handles: FileHandle[] = [];
   const close = async (): Promise<void> => void (await Promise.all(handles.map((handle) => handle.close())));
   try {
@@ -36,6 +36,16 @@ export async function openModel(where: string): Promise<OpenedModel> {
     await close();
     throw error;
   }
+}
+
+function onlyOne(folders: readonly string[], name: string): string {
+  if (folders.length === 1) return folders[0];
+  const names = folders.map((folder) => path.basename(folder));
+  throw new InputError(
+    'input.no_weights',
+    `${name} holds ${names.length} models: ${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}.`,
+    'Choose the folder of one of them.',
+  );
 }
 
 /** The tensors of a file, which goes to the opened ones. */

@@ -25,13 +25,42 @@ export async function isModel(where: string): Promise<boolean> {
   const found = await stat(where).catch(() => null);
   if (found === null) return false;
   if (!found.isDirectory()) return /\.safetensors$/i.test(where) || pickles.test(where);
-  const names: readonly string[] = await readdir(await filesFolder(where)).catch(() => []);
+  const folder = await snapshotOf(where);
+  return (await holdsModel(folder)) || (await modelsWithin(folder)).length > 0;
+}
+
+/**
+ * Where the files of a folder lie: of one that Hugging Face's programs keep (`models--OWNER--NAME`) in the snapshot that `refs/main` names, of one
+ * around the folder of a model, as archives make them, in that. Several where it is around several.
+ */
+export async function filesFolders(where: string): Promise<readonly string[]> {
+  const folder = await snapshotOf(where);
+  const within = (await holdsModel(folder)) ? [] : await modelsWithin(folder);
+  return within.length === 0 ? [folder] : within.map((name) => path.join(folder, name));
+}
+
+/** Whether the files of a model lie in this very folder. */
+async function holdsModel(folder: string): Promise<boolean> {
+  const names: readonly string[] = await readdir(folder).catch(() => []);
   if (names.some((name) => /\.safetensors(\.index\.json)?$/i.test(name))) return true;
   return names.includes(configName) && names.some((name) => pickles.test(name) || tokenizerFiles.includes(name));
 }
 
-/** Where the files of a folder lie: of one that Hugging Face's programs keep (`models--OWNER--NAME`) in the snapshot that `refs/main` names. */
-export async function filesFolder(folder: string): Promise<string> {
+/** Sub-folders that are looked into at most: pictures have one a class. */
+const mostWithin = 50;
+
+/** Sub-folders that hold a model, in order; none where any other does not, such as one of pictures. What archives and systems add does not count. */
+async function modelsWithin(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const folders = entries
+    .filter((entry) => entry.isDirectory() && !/^(\.|__)/.test(entry.name))
+    .map(({ name }) => name);
+  if (folders.length > mostWithin) return [];
+  for (const name of folders) if (!(await holdsModel(path.join(folder, name)))) return [];
+  return folders.sort(new Intl.Collator('en', { numeric: true }).compare);
+}
+
+async function snapshotOf(folder: string): Promise<string> {
   const main = await readFile(path.join(folder, 'refs', 'main'), 'utf8').catch(() => null);
   if (main === null) return folder;
   const snapshot = path.join(folder, 'snapshots', path.basename(main.trim()));

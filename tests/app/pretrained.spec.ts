@@ -31,7 +31,7 @@ test('a model that is dropped is something to begin with, its body frozen', asyn
     'pytorch_model.bin': 'PK\x03\x04',
     ...noisyClasses(['left', 'right', 'up'], 12, { size: 64, prefix: 'pictures/' }),
   });
-  writeTree(path.join(folder, 'distilbert'), folderOf(goldenTexts.models['distilbert']));
+  writeTree(path.join(folder, 'distilbert', 'model'), folderOf(goldenTexts.models['distilbert']));
   await dropFiles(app, path.join(folder, 'pictures'));
   await expect(page.getByRole('heading', { level: 1 })).toHaveText('pictures');
 

@@ -52,6 +52,7 @@ test('a run begins with it: the body frozen, the head as wide as the data', asyn
   assert.equal(train.code, 0, train.stderr);
   assert.match(train.stdout, /MobileNetV2 by torchvision's names, read from net\.safetensors\./);
   assert.match(train.stdout, /\(Output\): new, of 3 in place of 5\./);
+  assert.match(train.stdout, /^[\d,]+ of 2,[\d,]+ parameters are trained\.$/m);
   const run = (await runs()) as number;
   const [before, now] = [weightsOf(2), weightsOf(run)];
   const same = Object.keys(before).filter((name) =>
@@ -118,6 +119,8 @@ test('a folder of Hugging Face becomes a run that predicts a file of texts as tr
   const nothing = await trainyard(home, 'predict', String(body.run), at('texts.csv'));
   assert.notEqual(nothing.code, 0);
   assert.match(nothing.stderr, /output\.weight is missing.*begin a run with them, train DATA --from RUN/);
+  const learned = await trainyard(home, 'train', at('minilm'));
+  assert.match(learned.stderr, /minilm is a model, not rows to learn from/);
 });
 
 test('a run on other texts begins with a folder: its tokenizer, its first layers frozen, a head of as many classes as the data', async () => {

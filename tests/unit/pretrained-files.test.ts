@@ -182,6 +182,18 @@ test('a model in several files is read by its index; what that leads to and is n
   assert.equal(there.name, 'sharded');
   assert.deepEqual([...there.tensors.shapes], [...tensors.shapes]);
   await there.close();
+  const around = at('unpacked');
+  await cp(parts, path.join(around, 'model'), { recursive: true });
+  await mkdir(path.join(around, '__MACOSX'));
+  assert.equal(await isModel(around), true, 'an archive has put a folder around it');
+  const within = await openModel(around);
+  assert.deepEqual([within.name, [...within.tensors.shapes]], ['unpacked', [...tensors.shapes]]);
+  await within.close();
+  await cp(parts, path.join(around, 'checkpoint-9'), { recursive: true });
+  assert.equal(await isModel(around), true);
+  await refused(around, 'input.no_weights', /^unpacked holds 2 models: checkpoint-9, model\.$/);
+  await mkdir(path.join(around, 'pictures'));
+  assert.equal(await isModel(around), false, 'not all of it are models');
   assert.deepEqual(Object.fromEntries(tensors.shapes), { a: [2], b: [3] });
   assert.deepEqual(
     [[...(await tensors.read('a'))], [...(await tensors.read('b'))]],
