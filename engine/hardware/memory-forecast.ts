@@ -8,6 +8,7 @@ import { addressLimit, arenaBytes, nativeConvolutionBytes, packingBytes, scratch
 import { mostThreads } from '../backends/cpu/threads.ts';
 import { planBytes } from '../backends/webgpu/sizes.ts';
 import { sizeOf } from '../graph/op.ts';
+import { frozenModel } from '../model/freeze.ts';
 import { outputWidth, resolveModel } from '../model/resolve.ts';
 import { compilePlan } from '../plan/compile.ts';
 import { rowsByShares } from '../plan/parts.ts';
@@ -115,8 +116,9 @@ export function planMemory(
     readonly sharedBy?: readonly number[];
   } = {},
 ): PlannedMemory {
-  const model = resolveModel(spec, input, outputWidth(output, training.loss));
-  refuseTooLarge(name, model, training.batch);
+  const whole = resolveModel(spec, input, outputWidth(output, training.loss));
+  refuseTooLarge(name, whole, training.batch);
+  const model = frozenModel(whole, training.frozenLayers ?? 0);
   const width = valuesOf(input);
   const rows = counts.train + counts.validation + counts.test;
   const targets = targetsOf(input);
@@ -137,7 +139,8 @@ export function planMemory(
   const { graph } = buildTrainingGraph(options, rowsAtOnce);
   const calls = Object.values(plan.programs).reduce((sum, each) => sum + each.calls.length, 0);
   const planning = calls < planningBytes.calls ? planningBytes.few : planningBytes.many;
-  const drawn = Math.max(0, ...model.parameters.map(({ shape }) => 4 * sizeOf(shape)));
+  // Frozen ones are drawn too, before what they begin with is written over them.
+  const drawn = Math.max(0, ...whole.parameters.map(({ shape }) => 4 * sizeOf(shape)));
   const halves = options.halfStorage ? halfValues(graph, rowsAtOnce) : undefined;
   const memory = memoryOf(plan, keptBy(graph, halves), device);
   const weights = [...model.parameters, ...model.states].reduce((bytes, { shape }) => bytes + 4 * sizeOf(shape), 0);
@@ -214,10 +217,11 @@ export function textbookMemory(costs: ModelCosts, options: TextbookOptions): Tex
   const { precision, optimizer, recompute = 'kept', zero } = options;
   const states: StatePrecision =
     precision === 'float32' ? 'float32' : precision === 'mixed16' ? 'mixed16-torch' : 'mixed16';
-  const { weights, gradients, optimizer: state } = modelStates(costs.parameters, optimizer, states);
+  const { weights } = modelStates(costs.parameters, optimizer, states);
+  const { gradients, optimizer: state } = modelStates(costs.trained, optimizer, states);
   const shared = (bytes: number, from: ZeroStage): number => bytes / (zero && zero.stage >= from ? zero.ranks : 1);
   // The float32 copy of 16-bit weights is the optimizer's, and shared out with it.
-  const copy = precision === 'pure16' ? 4 * costs.parameters : 0;
+  const copy = precision === 'pure16' ? 4 * costs.trained : 0;
   const parts = {
     parameters: shared(weights - copy, 3) + shared(copy, 1),
     gradients: shared(gradients, 2),

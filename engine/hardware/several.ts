@@ -115,7 +115,7 @@ export function several(options: SeveralOptions): Several {
   const { costs, step, link, most, efficiency = leastEfficiency } = options;
   if (!(most >= 1)) throw new RangeError(`${most} devices: at least 1 expected.`);
   const { inputRate = usualInputRate(costs), criticalBatch = criticalBatchOf(costs) } = options;
-  const { batch, parameterBytes: gradientBytes } = costs;
+  const { batch, trainedBytes: gradientBytes } = costs;
   const { seconds, by } = step;
   // Calls have to be started everywhere, and every copy makes the update of all weights.
   const serial = ((by.launch ?? 0) + (by.update ?? 0)) / seconds;

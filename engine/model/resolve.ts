@@ -2,6 +2,7 @@
 // parameters known. Everything after this (counting, graphs, checkpoints) reads the resolved model.
 
 import type { Shape } from '../graph/graph.ts';
+import { sizeOf } from '../graph/op.ts';
 import { ModelError } from './errors.ts';
 import type {
   LayerArguments,
@@ -59,6 +60,10 @@ export interface ResolvedModel {
   readonly parameters: readonly ParameterDef[];
   readonly states: readonly StateDef[];
 }
+
+/** Numbers of all its parameters. */
+export const parameterCount = ({ parameters }: Pick<ResolvedModel, 'parameters'>): number =>
+  parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
 
 /** Width of the output layer: as many as the loss needs. */
 export function outputWidth(output: OutputSpec, loss: 'auto' | LossName): number {

@@ -1,11 +1,11 @@
-// What the editor and the history show of a model: shapes, parameters, work and memory, layer by layer, with errors where
-// they belong. Memory is an estimate from the model alone; the exact figure is the compiled plan's.
+// What the editor and the history show of a model: shapes, parameters, work and activations, layer by layer, with errors where
+// they belong. What training it takes in memory the compiled plan says (engine/hardware/memory-forecast.ts).
 
 import { sizeOf } from '../graph/op.ts';
 import type { Shape } from '../graph/graph.ts';
 import type { ModelError } from './errors.ts';
-import { outputWidth, tryResolve } from './resolve.ts';
-import { valuesOf, type InputSpec, type ModelSpec, type OutputSpec, type TrainingSpec } from './spec.ts';
+import { outputWidth, parameterCount, tryResolve } from './resolve.ts';
+import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from './spec.ts';
 
 export interface LayerSummary {
   readonly index: number;
@@ -29,17 +29,12 @@ export interface ModelSummary {
   readonly errors: readonly { readonly message: string; readonly hint: string }[];
   readonly valid: boolean;
   readonly parameters: number;
+  /** Of them those in layers that are not frozen. */
+  readonly trained: number;
   /** Forward floating-point operations for one example; a training step costs about three times as many. */
   readonly flops: number;
-  /** Bytes while training with the given settings. */
-  readonly memory: {
-    readonly parameters: number;
-    readonly gradients: number;
-    readonly optimizer: number;
-    readonly activations: number;
-    readonly data: number;
-    readonly total: number;
-  };
+  /** Bytes of all outputs of a batch, and of their gradients. */
+  readonly activationBytes: number;
 }
 
 /** Optimizer states kept beside each parameter. */
@@ -55,13 +50,12 @@ export function optimizerStates({ name, momentum }: TrainingSpec['optimizer']): 
   }
 }
 
-/** Summarises a model for `rows` resident rows; never throws for a bad model. */
+/** Summarises a model; never throws for a bad one. */
 export function summarizeModel(
   spec: ModelSpec,
   input: InputSpec,
   output: OutputSpec,
-  training: Pick<TrainingSpec, 'batch' | 'optimizer' | 'loss'>,
-  rows = 0,
+  training: Pick<TrainingSpec, 'batch' | 'loss' | 'frozenLayers'>,
 ): ModelSummary {
   const { resolved, errors } = tryResolve(spec, input, outputWidth(output, training.loss));
   const errorOf = (index: number): ModelError | undefined => errors.find((error) => error.layer === index);
@@ -80,24 +74,18 @@ export function summarizeModel(
       error: error ? { message: error.message, hint: error.hint } : null,
     };
   });
-  const parameters = resolved.parameters.reduce((sum, parameter) => sum + sizeOf(parameter.shape), 0);
+  const parameters = parameterCount(resolved);
+  // The tables of the input are frozen with the first layer.
+  const inLayers = layers.slice(training.frozenLayers).reduce((sum, layer) => sum + layer.parameters, 0);
   const perExample = layers.reduce((sum, layer) => sum + layer.activationBytes, 4 * sizeOf(resolved.inputShape));
-  const width = (input.kind === 'image' ? 1 : 4) * valuesOf(input);
-  const memory = {
-    parameters: 4 * parameters,
-    gradients: 4 * parameters,
-    optimizer: 4 * parameters * optimizerStates(training.optimizer),
-    activations: 2 * perExample * training.batch,
-    data: rows * (width + 4),
-  };
-  const total = memory.parameters + memory.gradients + memory.optimizer + memory.activations + memory.data;
   return {
     inputShape: resolved.inputShape,
     layers,
     errors: errors.filter((error) => error.layer < 0).map(({ message, hint }) => ({ message, hint })),
     valid: errors.length === 0,
     parameters,
+    trained: training.frozenLayers > 0 ? inLayers : parameters,
     flops: layers.reduce((sum, layer) => sum + layer.flops, 0),
-    memory: { ...memory, total },
+    activationBytes: 2 * perExample * training.batch,
   };
 }

@@ -7,3 +7,7 @@ import { countText } from '../protocol/words.ts';
 export function readable({ parent }: JobStart, { epoch, step }: { epoch: number; step: number }): string {
   return `Goes on where run ${parent} was after ${countText(epoch, 'epoch')}, step ${step.toLocaleString('en')}.`;
 }
+
+/** `147 of 95,523 parameters are trained.` */
+export const trainedWords = (trained: number, all: number): string =>
+  `${trained.toLocaleString('en')} of ${countText(all, 'parameter')} are trained.`;

@@ -2,12 +2,13 @@
 // weights alone. With unchanged settings and a checkpoint the run is the one its parent would have been, bit for bit.
 
 import { heldRateText } from '../model/held-rate.ts';
+import { parameterCount } from '../model/resolve.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { decodeCheckpoint, initialState, isCheckpoint, type TrainingState } from './checkpoint.ts';
 import { beginLossScale, withoutLossScale } from './loss-scale.ts';
 import type { Session } from './session.ts';
 import { transferTo, weightsIn } from './transfer.ts';
-import { readable } from './start-words.ts';
+import { readable, trainedWords } from './start-words.ts';
 import { weightNames, writeWeights, type Weights } from './weights.ts';
 
 export interface Begun {
@@ -85,8 +86,9 @@ function fromWeights(session: Session, start: JobStart): Begun {
 }
 
 /** A run of its own that begins with weights of another. */
-function takeWeights({ executable, plan, whole, training }: Session, start: JobStart): Begun {
+function takeWeights({ executable, plan, model, whole, training }: Session, start: JobStart): Begun {
   const { taken, weights, said } = transferTo(whole, start, training.frozenLayers);
   writeWeights(executable, plan, taken, weights);
-  return { state: initialState(), best: {}, unjudged: false, said };
+  const frozen = training.frozenLayers > 0 ? [trainedWords(parameterCount(model), parameterCount(whole))] : [];
+  return { state: initialState(), best: {}, unjudged: false, said: [...said, ...frozen] };
 }

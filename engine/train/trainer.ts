@@ -3,7 +3,7 @@
 // way (step-stream), reports (reporter), checkpoints (checkpoint-writer), scores, and what a run comes to (outcome).
 
 import type { DeviceDescription } from '../backends/backend.ts';
-import { sizeOf } from '../graph/op.ts';
+import { parameterCount } from '../model/resolve.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { RunResult } from '../protocol/runs.ts';
 import { noValidationWarning } from '../protocol/use.ts';
@@ -35,7 +35,7 @@ export async function train(
   const opened = await diary.during('preparing', () => openSession(options, diary));
   const { session } = opened;
   try {
-    const parameters = session.whole.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+    const parameters = parameterCount(session.whole);
     const trainer = new Trainer(opened, options, diary);
     const device = { ...options.backend.device, threads: threadsOf(session, options) };
     started({ device, parameters, bytes: session.executable.bytes, step: trainer.step });

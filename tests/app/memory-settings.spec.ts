@@ -17,12 +17,15 @@ test('gradient checkpointing and 16 bits are chosen in the form, and the run say
   await page.getByRole('button', { name: 'Advanced' }).click();
   await page.getByRole('checkbox', { name: 'Gradient checkpointing' }).check();
   await page.getByRole('combobox', { name: 'Precision' }).selectOption('mixed16');
-  const outlook = page.getByRole('region', { name: 'Outlook' });
-  await expect(outlook.getByText(/Its plan takes .*B, and .*B if nothing is spared\./)).toBeVisible();
+  const memory = page.getByRole('region', { name: 'Memory, forecast' });
+  await expect(memory.getByText(/B if nothing is spared\.$/)).toBeVisible();
+  const forecast = (await memory.locator('.total b').textContent())!;
   await screenshot(app, 'memory-settings');
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await expect(page.getByText('Completed').first()).toBeVisible();
   await expect(page.getByRole('log')).toContainText('Numbers of 16 bits are for GPUs');
   await expect(page.getByText('16 bits, mixed')).toBeVisible();
+  // The form has said what is allocated: both go by the plan.
+  await expect(page.getByRole('paragraph').filter({ hasText: /^\s*Memory/ })).toContainText(`forecast ${forecast}`);
   await screenshot(app, 'memory-settings-log');
 });

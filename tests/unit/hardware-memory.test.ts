@@ -27,6 +27,7 @@ import type { RunMemoryTaken } from '../support/run-memory-child.ts';
 import { missingGpu, testGpu } from '../support/webgpu.ts';
 import { defaultTraining, mlp, presets, specOf } from '../../engine/model/presets.ts';
 import type { Buckets } from '../../engine/train/buckets.ts';
+import { summarizeModel } from '../../engine/model/summary.ts';
 import { Session } from '../../engine/train/session.ts';
 import { makeTable } from '../support/table.ts';
 
@@ -109,6 +110,23 @@ test('the forecast of a run whose texts are in buckets equals what it allocates,
     assert.equal(forecast(buckets!), executable.bytes, name);
     near(forecast(), executable.bytes, 0.02);
     session.executable.dispose();
+    // All before the output frozen: neither gradients nor a state of the optimizer, nor anything kept for them.
+    const frozen = { ...training, frozenLayers: spec.layers.length - 1 };
+    const still = await Session.open({ ...options, training: frozen });
+    const asked = { name, spec, input, output, training: frozen };
+    const { memory } = planMemory(asked, counts, { kind: 'cpu', cores: 1 }, { buckets: still.buckets! });
+    assert.equal(memory.total, still.executable.bytes, name);
+    still.executable.dispose();
+    const [few, all] = [costsOfModel(asked), costsOfModel({ ...asked, training })];
+    const last = 2 * 128 + 2;
+    assert.deepEqual([few.trained, few.parameters], [name === 'text-small' ? last : few.trained, all.trained]);
+    assert.ok(few.flopsPerExample < 0.4 * all.flopsPerExample, 'forwards alone');
+    const { gradients, optimizer, total } = textbookMemory(few, adam);
+    assert.deepEqual([gradients, optimizer], [4 * few.trained, 8 * few.trained]);
+    assert.ok(total < 0.5 * textbookMemory(all, adam).total);
+    const summary = summarizeModel(spec, input, output, frozen);
+    assert.equal(summary.trained, few.trained);
+    assert.equal(summarizeModel(spec, input, output, training).trained, all.trained);
   }
   await backend.close();
 });

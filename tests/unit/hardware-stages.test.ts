@@ -63,7 +63,7 @@ test('of a model at hand all weights, work and memory are laid out, none twice',
   const sum = (of: (one: PlacedLayer) => number): number => layers.reduce((total, one) => total + of(one), 0);
   assert.equal(
     sum(({ parameterBytes }) => parameterBytes),
-    costs.parameterBytes,
+    4 * costs.parameters,
   );
   assert.ok(Math.abs(sum(({ seconds }) => seconds) / (costs.flopsPerExample * 64) - 1) < 1e-9);
   const kept = costs.activations.reduce((bytes, { values, indexBytes }) => bytes + 4 * values + indexBytes, 0);

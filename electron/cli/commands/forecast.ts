@@ -60,6 +60,7 @@ export const forecastCommand: Command = {
       precision,
       optimizer: subject.optimizer,
       parameters: costs.parameters,
+      trained: costs.trained,
       memory: whole(memory),
       ...(own ? { memory_here: whole({ ...own, byLayer: undefined }) } : {}),
       ...(found.checkpointed
@@ -144,7 +145,7 @@ function print(
 ): void {
   const { name, batch, rows, optimizer } = subject;
   output.line(
-    `${name}: ${formatCount(costs.parameters)} parameters, ${flopText(costs.flopsPerExample)} an example in training`,
+    `${name}: ${formatCount(costs.parameters)} parameters${costs.trained < costs.parameters ? `, ${formatCount(costs.trained)} of them trained` : ''}, ${flopText(costs.flopsPerExample)} an example in training`,
   );
   output.line(`batches of ${batch}, ${formatCount(rows)} rows an epoch, ${optimizer}`);
   output.line();

@@ -4,6 +4,7 @@
 
 import { isNetworkFile, type NetworkModelFile } from '../../learners/network/file.ts';
 import { sizeOf } from '../../graph/op.ts';
+import { frozenModel } from '../../model/freeze.ts';
 import type { ParameterDef } from '../../model/layer.ts';
 import { resolveLoss } from '../../model/losses.ts';
 import { initialize } from '../../optim/initializers.ts';
@@ -74,9 +75,11 @@ export async function networkParts(
   const { counts } = data;
   const { training } = file;
   const batch = Math.min(training.batch, counts.train);
+  // How a batch is dealt goes by what is trained, as in the run.
+  const learning = frozenModel(model, frozenLayersOf(file));
   const steps = trainBatches(counts.train, batch, usesBatchStatistics(model));
   const leftOut = steps.length === 1 ? counts.train % batch : 0;
-  const buckets = await bucketsOf(model, data, training, readShard);
+  const buckets = await bucketsOf(learning, data, training, readShard);
   const dealing = buckets ? { buckets, batch } : undefined;
   // What is left out of an epoch stands at its end.
   const order = new RowOrder({ rows: counts.train, leftOut, seed: training.seed, dealing }, counts.train)
@@ -99,7 +102,8 @@ export async function networkParts(
     rates: ratesByName(file),
     frozen: frozenModules(file),
     // A run that goes on begins with the curve of another, whose settings may have been others.
-    firstLosses: record.relation === 'continued' ? [] : firstLosses(points),
+    firstLosses:
+      record.relation === 'continued' ? [] : firstLosses(points, Math.ceil((counts.train - leftOut) / batch)),
     result: record.result?.metrics ?? {},
   };
   return {
@@ -189,9 +193,9 @@ function ratesByName(file: NetworkModelFile): Readonly<Record<string, number>> {
   );
 }
 
-/** Of the run's first steps, where its curve has each of them. */
-function firstLosses(points: OpenedRun['points']): readonly number[] {
+/** Of the run's first steps, as far as its first epoch goes, whose order is known, where its curve has each of them. */
+function firstLosses(points: OpenedRun['points'], ofEpoch: number): readonly number[] {
   const losses = points.filter(({ series }) => series === 'step_loss').sort((a, b) => a.step - b.step);
-  const first = losses.slice(0, comparedSteps);
+  const first = losses.slice(0, Math.min(comparedSteps, ofEpoch));
   return first.every(({ step }, index) => step === index + 1) ? first.map(({ value }) => value) : [];
 }

@@ -28,7 +28,7 @@ ${texts === 'written' ? '- `write.py`: writes on after a prompt, as the run does
 
 ${
   compared
-    ? '`python train.py --compare` stops after ten steps and holds their losses against those of the run. Dropout and changes to pictures draw other random numbers here, batch norm looks at the whole of a batch that the run computed in parts, and 16 bits are float32: with any of these the losses agree only roughly.'
+    ? '`python train.py --compare` stops after ten steps, of a shorter epoch after that, and holds their losses against those of the run. Dropout and changes to pictures draw other random numbers here, batch norm looks at the whole of a batch that the run computed in parts, and 16 bits are float32: with any of these the losses agree only roughly.'
     : relation === 'continued'
       ? `The run goes on from run ${parent}, whose settings may have been others: there is nothing to compare the first losses with.`
       : 'The curve of the run is too long to hold each of its first steps: there is nothing to compare the first losses with.'

@@ -211,7 +211,7 @@ def evaluate(model, rows, split, weights):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--epochs", type=int, default=training["epochs"], help="stop after so many; the schedule stays that of all")
-    parser.add_argument("--compare", action="store_true", help="ten steps, their losses held against those of the run")
+    parser.add_argument("--compare", action="store_true", help="ten steps of the first epoch, their losses held against those of the run")
     parser.add_argument("--out", default=str(here / "again.safetensors"))
     options = parser.parse_args()
 
@@ -253,10 +253,8 @@ def main():
             first.append(float(value))
             if options.compare and step == 10:
                 break
-        if options.compare and (step == 10 or epoch == options.epochs - 1):
-            break
         if options.compare:
-            continue
+            break
         validation, accuracy = evaluate(model, rows, "validation", weights)
         if rank == 0:
             print(f"epoch {epoch + 1}: loss {total / per_epoch:.6f}, validation {validation:.6f}" + (f", accuracy {accuracy:.4f}" if classes else ""), flush=True)

@@ -54,10 +54,12 @@ export interface ModelCosts {
   readonly name: string;
   /** Examples a step: rows, images, sequences. */
   readonly batch: number;
-  /** Trained numbers. */
+  /** Numbers that are learned, or were where layers are frozen. */
   readonly parameters: number;
-  /** Of them as float32. */
-  readonly parameterBytes: number;
+  /** Of them those that this training changes: gradients and the state of the optimizer are of these alone. */
+  readonly trained: number;
+  /** Of those trained, as float32. */
+  readonly trainedBytes: number;
   /** Of one training step, the update included, divided by the batch. */
   readonly flopsPerExample: number;
   readonly calls: readonly CallCost[];

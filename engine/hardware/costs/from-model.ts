@@ -5,7 +5,8 @@ import { kernels, type KernelName } from '../../../kernels/registry.ts';
 import type { Graph } from '../../graph/graph.ts';
 import { sizeOf } from '../../graph/op.ts';
 import { ops } from '../../graph/ops.ts';
-import { resolveModel, outputWidth } from '../../model/resolve.ts';
+import { frozenModel } from '../../model/freeze.ts';
+import { parameterCount, resolveModel, outputWidth } from '../../model/resolve.ts';
 import type { ResolvedModel } from '../../model/resolve.ts';
 import {
   targetsOf,
@@ -107,7 +108,7 @@ const mostElements = 2 ** 31 - 1;
 
 /** Throws InputError `model.too_large` for a model that no plan can hold. */
 export function refuseTooLarge(name: string, model: ResolvedModel, batch: number): void {
-  const parameters = model.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+  const parameters = parameterCount(model);
   const widest = Math.max(...model.layers.map(({ outputShape }) => sizeOf(outputShape))) * batch;
   const problem =
     parameters > mostElements
@@ -128,8 +129,9 @@ export function refuseTooLarge(name: string, model: ResolvedModel, batch: number
 /** The costs of a training step. Throws InputError or ModelError for a model that cannot be planned. */
 export function costsOfModel({ name, spec, input, output, training }: ModelAtHand): ModelCosts {
   const { batch } = training;
-  const model = resolveModel(spec, input, outputWidth(output, training.loss));
-  refuseTooLarge(name, model, batch);
+  const whole = resolveModel(spec, input, outputWidth(output, training.loss));
+  refuseTooLarge(name, whole, batch);
+  const model = frozenModel(whole, training.frozenLayers ?? 0);
   const width = valuesOf(input);
   const options = {
     model,
@@ -143,12 +145,13 @@ export function costsOfModel({ name, spec, input, output, training }: ModelAtHan
     halfStorage: training.precision === 'mixed16',
   };
   const calls = callCosts(compilePlan(options).programs[`train@${batch}`]);
-  const parameters = model.parameters.reduce((sum, { shape }) => sum + sizeOf(shape), 0);
+  const trained = parameterCount(model);
   return {
     name,
     batch,
-    parameters,
-    parameterBytes: 4 * parameters,
+    parameters: parameterCount(whole),
+    trained,
+    trainedBytes: 4 * trained,
     flopsPerExample: sumOf(calls).flops / batch,
     calls,
     activations: keptBy(buildTrainingGraph(options, batch).graph),

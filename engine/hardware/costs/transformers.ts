@@ -49,7 +49,8 @@ export function costsOfTransformer(name: string, spec: TransformerSpec, sequence
     name,
     batch,
     parameters,
-    parameterBytes: 4 * parameters,
+    trained: parameters,
+    trainedBytes: 4 * parameters,
     flopsPerExample: sumOf(calls).flops / batch,
     calls,
     activations: Array.from({ length: layers }, (_, l) => ({

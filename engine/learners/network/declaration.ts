@@ -102,13 +102,19 @@ export const declaration: Declaration<NetworkConfig> = {
   }),
   ofPictures: ({ training }) => training.augmentation !== undefined,
   facts: (config, parameters) => [
-    ['model', `${config.model.preset ?? 'custom'}, ${parameters.toLocaleString('en')} parameters`],
+    [
+      'model',
+      `${config.model.preset ?? 'custom'}, ${parameters.toLocaleString('en')} parameters${frozenText(config.training.frozenLayers)}`,
+    ],
     ['layers', config.model.layers.map(({ type, units }) => (units ? `${type} ${String(units)}` : type)).join(' → ')],
     trainingFact(config),
   ],
   settings: ({ model, training }) => ({ model, ...training }),
   speed: ({ model, training: { batch, optimizer, clipNorm } }) => [model.layers, batch, optimizer.name, clipNorm > 0],
 };
+
+const frozenText = (frozen = 0): string =>
+  frozen === 0 ? '' : frozen === 1 ? ', the first layer frozen' : `, the first ${frozen} layers frozen`;
 
 function trainingFact({ training, seed, until }: NetworkConfig): Fact {
   const { optimizer, schedule } = training;

@@ -75,8 +75,8 @@ export class Draft {
     seed: this.seed,
   });
   readonly summary = $derived.by(() => {
-    const { counts, input, output } = this.shape;
-    return summarizeModel(this.model, input, output, this.training, counts.train + counts.validation + counts.test);
+    const { input, output } = this.shape;
+    return summarizeModel(this.model, input, output, this.training);
   });
   /** The preset the layers still equal. */
   readonly preset = $derived.by(() => {
