@@ -27,6 +27,8 @@ export interface Unpacked {
 const tableName = /\.(csv|tsv|tab|txt|dat|data|json|jsonl|ndjson|parquet|arrow|feather|ipc)(\.gz)?$/i;
 /** Explanations lie beside tables. */
 const likelyText = /\.(txt|dat|data)$/i;
+/** So many pictures beside a table are what it is about, and it names their classes. */
+const manyPictures = 10;
 const pictureName = /\.(jpe?g|png|webp|gif|bmp|tiff?|avif|heic|p[pgbn]m)$/i;
 
 /** Unpacks a file if it is packed. @throws InputError if nothing in it can be used. */
@@ -104,7 +106,8 @@ function chooseTable(entries: readonly Entry[], name: string): Entry {
   }
   const tables = entries.filter(({ fileName }) => tableName.test(fileName));
   const certain = tables.filter(({ fileName }) => !likelyText.test(fileName));
-  const pictures = names.some((file) => pictureName.test(file));
+  const shots = names.filter((file) => pictureName.test(file)).length;
+  const pictures = shots > 0;
   // A text beside pictures tells of them.
   const likely = certain.length > 0 || pictures ? certain : tables;
   const [only, second] = likely;
@@ -113,6 +116,13 @@ function chooseTable(entries: readonly Entry[], name: string): Entry {
       'input.archive',
       `${name} holds pictures and no table: ${listed(names)}.`,
       'Unpack it and choose the folder, with one sub-folder a class.',
+    );
+  }
+  if (only !== undefined && shots >= manyPictures) {
+    throw new InputError(
+      'input.archive',
+      `${name} holds ${shots.toLocaleString('en')} pictures beside ${only.fileName}.`,
+      'Unpack it: choose the folder to train on the pictures, or the table alone.',
     );
   }
   if (only === undefined) {
