@@ -61,6 +61,18 @@ export const refuseTar = (name: string): InputError =>
     'Unpack it and choose the folder of pictures or texts, or the table inside.',
   );
 
+/** The first byte that no text has, where there are so few that the rest is one; null elsewhere. */
+function strayControl(bytes: Uint8Array): { readonly byte: number; readonly line: number } | null {
+  const isStray = (byte: number): boolean => byte < 0x20 && (byte < 0x09 || byte > 0x0d);
+  const first = bytes.findIndex(isStray);
+  if (first < 0 || bytes.filter(isStray).length > 1 + mostStray * bytes.length) return null;
+  const line = 1 + bytes.subarray(0, first).filter((byte) => byte === 0x0a).length;
+  return { byte: bytes[first], line };
+}
+
+/** Share of the bytes that may be control characters of a file that is text else, beside one. */
+const mostStray = 0.02;
+
 /** The refusal of a file that is not text. */
 export function refuseKnownBinary({ name, bytes }: FileHead): InputError {
   if (isTar(bytes)) return refuseTar(name);
@@ -68,6 +80,14 @@ export function refuseKnownBinary({ name, bytes }: FileHead): InputError {
     return new InputError('input.encoding', `${name} is text in UTF-32, which is not read.`, 'Save it as UTF-8.');
   }
   const match = known.find((kind) => kind.bytes.every((byte, index) => byte === null || bytes[index] === byte));
+  const stray = match ? null : strayControl(bytes);
+  if (stray) {
+    return new InputError(
+      'input.binary',
+      `${name} is text but for a control character: the byte 0x${stray.byte.toString(16).padStart(2, '0')} in line ${stray.line}.`,
+      'Remove such characters, or write the file anew: one that a power failure cut off may end in zeros.',
+    );
+  }
   return new InputError(
     match?.hint === picture ? 'input.picture' : 'input.binary',
     `${name} is not a table: it is ${match?.title ?? 'binary data'}.`,

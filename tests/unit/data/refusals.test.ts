@@ -53,6 +53,17 @@ for (const content of ['', ' \n\n']) {
   });
 }
 
+test('one control character in a text is told with its line, not as a file of binary data', async (context) => {
+  for (const [content, byte, line] of [
+    ['a,b\n1,2\n3,\x004\n', '0x00', 3],
+    [`a,b\n${'1,2\n'.repeat(400)}1,\x002\n`, '0x00', 402],
+  ] as const) {
+    const path = writeTable(context, 'stray.csv', content);
+    const message = `stray.csv is text but for a control character: the byte ${byte} in line ${line}.`;
+    await assert.rejects(makeService(context).import({ job: 'import', path }), { code: 'input.binary', message });
+  }
+});
+
 test('of a large file that is no table its beginning is read, not all of it', async (context) => {
   const path = join(temporaryFolder(context), 'zeros.csv');
   writeFileSync(path, '');
