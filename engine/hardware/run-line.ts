@@ -20,12 +20,18 @@ export interface RunLine {
 const comparedWith = 'rtx-4090';
 const gpuSetup = 2;
 
-/** `devices`: the CPU first, then the GPU where there is one. Beyond the costs nothing is planned. */
+/** The device that a run is to be trained on; `software`: a GPU in software that no lab has measured. */
+export type ChosenDevice = MachineDevice | 'software';
+
+/**
+ * `devices`: the CPU first, then the GPU where there is one. `chosen`: of one chosen by hand its time is told, whatever would help; absent: the quicker
+ * one is taken. Beyond the costs nothing is planned.
+ */
 export function runLine(
   asked: AskedRun,
   devices: readonly MachineDevice[],
   catalogue: Catalogue,
-  rules: Rules = standardRules,
+  { rules = standardRules, chosen }: { readonly rules?: Rules; readonly chosen?: ChosenDevice } = {},
 ): RunLine {
   const spent = (timed: TimedDevice): readonly [number, number] => runSeconds(asked, timed);
   const [cpu, gpu] = devices;
@@ -34,15 +40,25 @@ export function runLine(
   const limit = (rule: string, name: string): number =>
     rules.rules.find(({ id }) => id === rule)?.thresholds[name]?.value ?? Infinity;
   const soon = onCpu[1] < 60 * limit('finishes-soon', 'minutes');
+  if (chosen === 'software') {
+    const text = `CPU: ${about(onCpu)}; the GPU chosen is software, for testing: no lab has timed it here`;
+    return { text, basis, seconds: onCpu, helps: false };
+  }
+  if (chosen?.software) {
+    const seconds = spent(chosen.timed);
+    const text = `GPU in software, for testing: ${about(seconds)}; the CPU takes ${about(onCpu)}`;
+    return { text, basis: basisOf([cpu, chosen]), seconds, helps: false };
+  }
   if (gpu) {
     const onGpu = spent(gpu.timed);
     const gain = middleOf(onCpu) / (middleOf(onGpu) + gpuSetup);
     const helps = !soon && gain >= limit('below-crossover', 'speedup');
     const text =
-      gain >= limit('below-crossover', 'speedup')
+      chosen?.kind === 'gpu' || gain >= limit('below-crossover', 'speedup')
         ? `GPU: ${about(onGpu)}; the CPU takes ${about(onCpu)}`
         : `CPU: ${about(onCpu)}; the GPU here would not help`;
-    return { text, basis, seconds: gain >= 1 ? onGpu : onCpu, helps };
+    const taken = chosen?.kind ?? (gain >= 1 ? 'gpu' : 'cpu');
+    return { text, basis, seconds: taken === 'gpu' ? onGpu : onCpu, helps };
   }
   const card = catalogue.devices.find(({ id }) => id === comparedWith);
   if (soon || !card?.fp32 || !card.bandwidth) {

@@ -107,9 +107,20 @@ test('a short run stays on the CPU, a long one names a card; thresholds decide',
   assert.match(both.text, /^GPU: .*; the CPU takes /);
   const hard = withThresholds({ 'below-crossover.speedup': 1e6 }, standardRules);
   assert.match(
-    runLine(long, machineDevices({ ...known, lab: lab(cpu, gpu) }), catalogue, hard).text,
+    runLine(long, machineDevices({ ...known, lab: lab(cpu, gpu) }), catalogue, { rules: hard }).text,
     /would not help$/,
   );
+  // Of a device chosen by hand its time is told, be it the slower one or software.
+  const devices = machineDevices({ ...known, lab: lab(cpu, gpu) });
+  const byHand = runLine(ask('small'), devices, catalogue, { chosen: devices[1] });
+  assert.match(byHand.text, /^GPU: .*; the CPU takes /);
+  assert.deepEqual(byHand.seconds, runSeconds(ask('small'), devices[1].timed));
+  const emulated = { ...devices[1], software: true };
+  const slow = runLine(ask('small'), [devices[0]], catalogue, { chosen: emulated });
+  assert.match(slow.text, /^GPU in software, for testing: .*; the CPU takes /);
+  assert.deepEqual(slow.seconds, byHand.seconds);
+  const untimed = runLine(ask('small'), [devices[0]], catalogue, { chosen: 'software' });
+  assert.match(untimed.text, /^CPU: .*; the GPU chosen is software, for testing: no lab has timed it here$/);
   assert.deepEqual(
     [1, 5000, 20_000, 1e6].map((seconds) => about([seconds, seconds])),
     ['1\u00a0s', '83\u00a0min', '5.6\u00a0h', '12\u00a0days'],
