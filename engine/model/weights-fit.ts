@@ -4,6 +4,7 @@
 import type { Shape } from '../graph/graph.ts';
 import { ownValue } from '../protocol/own.ts';
 import type { ResolvedModel } from './resolve.ts';
+import type { OutputSpec } from './spec.ts';
 
 export interface LayerFit {
   /** Place of the layer; −1 = the tables of embedded columns. */
@@ -14,20 +15,32 @@ export interface LayerFit {
   readonly fit: 'taken' | 'new' | 'misfit';
   /** Of a new output layer where the other run has one: how many outputs that has, and this. */
   readonly outputs?: { readonly wanted: number; readonly found: number };
+  /** Of an output layer: the classes of the other run where they are not those here, be it new for it or, as they have no names, taken by their numbers. */
+  readonly classes?: ClassNames;
   /** Keeps the weights it begins with. */
   readonly frozen: boolean;
   /** Of a layer that does not fit: the first tensor that has another shape; no `found`: there is none of that name. */
   readonly wrong?: { readonly name: string; readonly wanted: Shape; readonly found?: Shape };
 }
 
+/** Names of classes in the order of their outputs. */
+export interface ClassNames {
+  readonly here: readonly string[];
+  readonly there: readonly string[];
+}
+
 /**
  * How the layers that have weights fit those of another run, from its first to its last. Layers from `upTo` on, those that run
- * has nothing for, and an output layer of other classes are new; the first `frozen` ones are frozen.
+ * has nothing for, and an output layer of other classes are new; the first `frozen` ones are frozen. Without `classes` their number alone tells.
  */
 export function weightsFit(
   model: ResolvedModel,
   shapes: Readonly<Record<string, Shape>>,
-  { upTo = Infinity, frozen = 0 }: { readonly upTo?: number; readonly frozen?: number },
+  {
+    upTo = Infinity,
+    frozen = 0,
+    classes,
+  }: { readonly upTo?: number; readonly frozen?: number; readonly classes?: ClassNames },
 ): readonly LayerFit[] {
   const layers = [
     { layer: -1, head: false, title: 'The embedded columns', all: model.inputParameters },
@@ -45,11 +58,41 @@ export function weightsFit(
       const foundFor = (name: string): Shape | undefined => ownValue(shapes, name);
       if (layer >= upTo || all.every(({ name }) => !foundFor(name))) return { ...about, fit: 'new' };
       const wrong = all.find(({ name, shape }) => foundFor(name)?.join() !== shape.join());
+      if (!wrong && head && classes && !sameNames(classes)) {
+        const nameless = isNumbered(classes.here) || isNumbered(classes.there);
+        return { ...about, fit: nameless ? 'taken' : 'new', classes };
+      }
       if (!wrong) return { ...about, fit: 'taken' };
       const outputs = head ? otherWidth(wrong.shape, foundFor(wrong.name)) : undefined;
       if (outputs) return { ...about, fit: 'new', outputs };
       return { ...about, fit: 'misfit', wrong: { name: wrong.name, wanted: wrong.shape, found: foundFor(wrong.name) } };
     });
+}
+
+/** Undefined where either is not known, or they are not as many. */
+export function classNames(output: OutputSpec, there: readonly string[] | undefined): ClassNames | undefined {
+  if (output.kind !== 'classes' || output.classes.length !== there?.length) return undefined;
+  return { here: output.classes, there };
+}
+
+/** Capitals aside: POSITIVE is positive. */
+const sameNames = ({ here, there }: ClassNames): boolean =>
+  here.every((name, k) => name.toLowerCase() === there[k].toLowerCase());
+
+/** Whether they are called by their numbers alone, as a model is whose classes nobody named. */
+const isNumbered = (names: readonly string[]): boolean =>
+  names.every((name, k) => name.replace(/^LABEL_/, '') === String(k));
+
+/** Pairs of names that are told. */
+const mostNames = 3;
+
+/** `LABEL_0 for bad, LABEL_1 for good`; `no, yes there, bad, good here`. */
+export function classWords(fit: LayerFit['fit'], { here, there }: ClassNames): string {
+  const some = (names: readonly string[]): string =>
+    names.slice(0, mostNames).join(', ') + (names.length > mostNames ? ', …' : '');
+  return fit === 'taken'
+    ? some(there.map((name, k) => `${name} for ${here[k]}`))
+    : `${some(there)} there, ${some(here)} here`;
 }
 
 /** Outputs of two output layers on the same inputs, of their first tensors that differ; undefined where more than that differs. */
@@ -68,7 +111,7 @@ export function gathered(fits: readonly LayerFit[]): readonly LayerFit[] {
   let first = '';
   for (const fit of fits) {
     const before = told.at(-1);
-    const alike = before && !fit.wrong && !before.wrong && !fit.outputs && !before.outputs;
+    const alike = before && !fit.wrong && !before.wrong && !fit.outputs && !before.outputs && !fit.classes;
     if (!alike || fit.fit !== before.fit || fit.frozen !== before.frozen) {
       told.push(fit);
       first = fit.title;

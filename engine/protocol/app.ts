@@ -18,7 +18,7 @@ import type { CheckFinding, CheckReport } from './checking.ts';
 import type { PredictingApp } from './predicting.ts';
 import type { ClassifiedPictures, PredictedPage, RunEvaluation } from './evaluation.ts';
 import type { RunExports } from './exports.ts';
-import type { Checkpoint, ContinuationRequest, TransferRequest } from './going-on.ts';
+import type { Checkpoint, ContinuationRequest, StartWeights, TransferRequest } from './going-on.ts';
 import type { EvaluatedRun, EvaluatedSplit, Openings } from './evaluated-rows.ts';
 import type { ImportedModel } from './pretrained.ts';
 import type { TreeLook } from './trees.ts';
@@ -211,10 +211,8 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   extendRun(request: ContinuationRequest & { name?: string }): Promise<RunRecord>;
   /** The states that a run has kept. */
   checkpoints(request: { run: number }): Promise<readonly Checkpoint[]>;
-  /** The shape of each tensor of the weights of a state (default: the best), by name: what a model has to have to begin with them. */
-  weightShapes(
-    request: Pick<TransferRequest, 'run' | 'checkpoint'>,
-  ): Promise<Readonly<Record<string, readonly number[]>>>;
+  /** Of a state (default: the best): what a model has to have to begin with it. */
+  weightShapes(request: Pick<TransferRequest, 'run' | 'checkpoint'>): Promise<StartWeights>;
   /** Makes them fit into so many bytes: see thinning.ts. Gives those that stay. */
   thinCheckpoints(request: { run: number; budget: number }): Promise<readonly Checkpoint[]>;
   resumeRun(request: { run: number; device?: RunConfig['device'] }): Promise<RunRecord>;

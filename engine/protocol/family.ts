@@ -20,6 +20,8 @@ export interface RunStart {
   readonly incomparable?: boolean;
   /** Of `started from`: how many layers, from the first, have its weights; absent: all that it has. */
   readonly upTo?: number;
+  /** Of `started from`: the classes of its parent, in their order; absent: it has none, or tokens. */
+  readonly classes?: readonly string[];
   /** Of `started from`: its parent learned from the same rows in other splits, and knows some that are to judge it. */
   readonly seen?: boolean;
   /** Of a `fold`: which, from 1. */

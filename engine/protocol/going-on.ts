@@ -23,6 +23,14 @@ export interface TransferRequest {
   readonly upTo?: number;
 }
 
+/** What a state of a run has for a model that begins with it. */
+export interface StartWeights {
+  /** Of each tensor, by name. */
+  readonly shapes: Readonly<Record<string, readonly number[]>>;
+  /** Names of its classes in the order of its outputs; undefined: it has none, or predicts tokens. */
+  readonly classes: readonly string[] | undefined;
+}
+
 /** Whether weights have learned from rows that are to judge them: of the same data, split otherwise. */
 export function hasSeenRows(parent: RunConfig, config: RunConfig): boolean {
   if (parent.dataset !== config.dataset) return false;

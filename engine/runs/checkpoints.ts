@@ -3,7 +3,9 @@
 
 import { declarationOf } from '../learners/declared/registry.ts';
 import { TrainyardError } from '../protocol/errors.ts';
-import type { Checkpoint, CheckpointChoice, TransferRequest } from '../protocol/going-on.ts';
+import { predictsTokens } from '../model/spec.ts';
+import type { Checkpoint, CheckpointChoice, StartWeights, TransferRequest } from '../protocol/going-on.ts';
+import { parseRunJson, type ModelFile } from '../protocol/model-file.ts';
 import { thinned, type Thinning } from '../protocol/thinning.ts';
 import type { RunFile, RunRecord } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
@@ -99,14 +101,24 @@ export async function readWeightsOf(
   return data !== null && isCheckpoint(data) ? weightsAlone(data) : data;
 }
 
-/** The shapes of the weights of a state. Throws TrainyardError `run.no_start` where there are none. */
+/** Names of the classes of a run in the order of its outputs; undefined where it has none, or predicts tokens. */
+export async function classesOf(store: Pick<Store, 'readFile'>, run: number): Promise<readonly string[] | undefined> {
+  const file = await store.readFile({ run, file: 'model.json' });
+  if (file === null) return undefined;
+  const found = parseRunJson(new TextDecoder().decode(file), run, 'model.json') as Partial<ModelFile> | null;
+  const { input, output } = found ?? {};
+  return output?.kind === 'classes' && input && !predictsTokens(input) ? output.classes : undefined;
+}
+
+/** What a state has for a model that begins with it: the shapes of its weights, and the classes. Throws TrainyardError `run.no_start` where there are none. */
 export async function weightShapes(
   store: CheckpointStore,
   { run, checkpoint = 'best' }: Pick<TransferRequest, 'run' | 'checkpoint'>,
-): Promise<Readonly<Record<string, readonly number[]>>> {
+): Promise<StartWeights> {
   const data = await store.readFile({ run, file: await checkpointFile(store, run, checkpoint) });
   if (data === null) {
     throw new TrainyardError('run.no_start', `Run ${run} has kept no such weights.`, 'Choose others, or another run.');
   }
-  return Object.fromEntries(Object.entries(shapesInSafetensors(data)).filter(([name]) => isWeight(name)));
+  const shapes = Object.fromEntries(Object.entries(shapesInSafetensors(data)).filter(([name]) => isWeight(name)));
+  return { shapes, classes: await classesOf(store, run) };
 }

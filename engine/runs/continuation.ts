@@ -3,7 +3,7 @@
 import { declarationOf } from '../learners/declared/registry.ts';
 import { learnerNamed } from '../learners/registry.ts';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
-import { checkpointFile } from './checkpoints.ts';
+import { checkpointFile, classesOf } from './checkpoints.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import {
   hasSeenRows,
@@ -87,7 +87,13 @@ export async function transferOf(
     throw new TrainyardError('run.no_model', `Run ${run} has no trained model yet.`, 'Train it to its end first.');
   }
   const seen = hasSeenRows(parent.config, config);
-  const start: RunStart = { ...place, ...(upTo === undefined ? {} : { upTo }), ...(seen ? { seen } : {}) };
+  const classes = await classesOf(store, run);
+  const start: RunStart = {
+    ...place,
+    ...(upTo === undefined ? {} : { upTo }),
+    ...(classes ? { classes } : {}),
+    ...(seen ? { seen } : {}),
+  };
   const relation = 'started from';
   return { parent: run, relation, start, file, job: { ...start, parent: run, relation, file: bytes } };
 }

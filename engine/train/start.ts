@@ -3,6 +3,7 @@
 
 import { heldRateText } from '../model/held-rate.ts';
 import { parameterCount } from '../model/resolve.ts';
+import type { OutputSpec } from '../model/spec.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { decodeCheckpoint, initialState, isCheckpoint, type TrainingState } from './checkpoint.ts';
 import { beginLossScale, withoutLossScale } from './loss-scale.ts';
@@ -22,8 +23,8 @@ export interface Begun {
 }
 
 /** Puts the weights of its parent in place, and the state of the optimizer. Throws InputError `model.weights` where they do not fit. */
-export function goOnFrom(session: Session, start: JobStart): Begun {
-  if (start.relation === 'started from') return takeWeights(session, start);
+export function goOnFrom(session: Session, start: JobStart, output: OutputSpec): Begun {
+  if (start.relation === 'started from') return takeWeights(session, start, output);
   return isCheckpoint(start.file) ? fromCheckpoint(session, start) : fromWeights(session, start);
 }
 
@@ -86,8 +87,12 @@ function fromWeights(session: Session, start: JobStart): Begun {
 }
 
 /** A run of its own that begins with weights of another. */
-function takeWeights({ executable, plan, model, whole, training }: Session, start: JobStart): Begun {
-  const { taken, weights, said } = transferTo(whole, start, training.frozenLayers);
+function takeWeights(
+  { executable, plan, model, whole, training }: Session,
+  start: JobStart,
+  output: OutputSpec,
+): Begun {
+  const { taken, weights, said } = transferTo(whole, start, training.frozenLayers, output);
   writeWeights(executable, plan, taken, weights);
   const frozen = training.frozenLayers > 0 ? [trainedWords(parameterCount(model), parameterCount(whole))] : [];
   return { state: initialState(), best: {}, unjudged: false, said: [...said, ...frozen] };

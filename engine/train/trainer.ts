@@ -77,7 +77,7 @@ class Trainer {
     this.#announce();
     const checkpoint = options.checkpoint ? decodeCheckpoint(options.checkpoint) : null;
     if (!checkpoint) initializeWeights(session.executable, session.whole, session.training.seed);
-    const begun = checkpoint || !options.start ? null : goOnFrom(session, options.start);
+    const begun = checkpoint || !options.start ? null : goOnFrom(session, options.start, options.data.output);
     this.#state = checkpoint ? restore(session, checkpoint) : (begun?.state ?? initialState());
     this.#best = checkpoint?.best ?? begun?.best ?? {};
     this.#unjudged = begun?.unjudged ?? false;

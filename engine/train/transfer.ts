@@ -1,7 +1,8 @@
 // Starting from the weights of another run: layer by layer what is taken and what is new, and why not where it does not fit.
 
 import type { ResolvedModel } from '../model/resolve.ts';
-import { gathered, weightsFit } from '../model/weights-fit.ts';
+import type { OutputSpec } from '../model/spec.ts';
+import { classNames, classWords, gathered, weightsFit } from '../model/weights-fit.ts';
 import { InputError } from '../protocol/errors.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { decodeCheckpoint, isCheckpoint } from './checkpoint.ts';
@@ -27,22 +28,26 @@ export function weightsIn(file: Uint8Array): Weights {
  */
 export function transferTo(
   model: ResolvedModel,
-  { file, parent, upTo = Infinity }: Pick<JobStart, 'file' | 'parent' | 'upTo'>,
+  { file, parent, upTo = Infinity, classes: there }: Pick<JobStart, 'file' | 'parent' | 'upTo' | 'classes'>,
   frozenLayers: number,
+  output: OutputSpec,
 ): Transfer {
   const weights = weightsIn(file);
   const shapes = Object.fromEntries(Object.entries(weights).map(([name, { shape }]) => [name, shape]));
   const taken: string[] = [];
   const said: string[] = [];
-  const fits = weightsFit(model, shapes, { upTo, frozen: frozenLayers });
+  const fits = weightsFit(model, shapes, { upTo, frozen: frozenLayers, classes: classNames(output, there) });
   for (const { title, tensors, fit, frozen, wrong, layer } of fits) {
     if (wrong) throw misshapen(title, { ...wrong, parent, layer });
     if (fit === 'new' && frozen) throw nothingToFreeze(title, parent);
     if (fit === 'taken') taken.push(...tensors);
   }
-  for (const { title, fit, frozen, outputs } of gathered(fits)) {
-    const fresh = outputs ? `new, of ${outputs.wanted} in place of ${outputs.found}` : 'new';
-    said.push(`${title}: ${fit === 'taken' ? `taken from run ${parent}${frozen ? ', frozen' : ''}` : fresh}.`);
+  for (const { title, fit, frozen, outputs, classes } of gathered(fits)) {
+    const names = classes ? `, as its classes are others: ${classWords(fit, classes)}` : '';
+    const fresh = outputs ? `new, of ${outputs.wanted} in place of ${outputs.found}` : `new${names}`;
+    const numbered = classes ? `, class by class: ${classWords(fit, classes)}` : '';
+    const taken = `taken from run ${parent}${numbered}${frozen ? ', frozen' : ''}`;
+    said.push(`${title}: ${fit === 'taken' ? taken : fresh}.`);
   }
   if (taken.length > 0) return { taken, weights, said };
   throw new InputError(

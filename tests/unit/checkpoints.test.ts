@@ -91,9 +91,13 @@ test('every second epoch is kept, thinned by the budget, predicted with and gone
   const names = Object.keys(decodeSafetensors(before.weights).tensors);
   assert.deepEqual(names, Object.keys(decodeSafetensors((await readModelFilesOf(store, run)).weights).tensors));
   assert.notDeepEqual(before.weights, (await readModelFilesOf(store, run, 'last')).weights);
-  const shapes = await weightShapes(store, { run });
+  const { shapes, classes } = await weightShapes(store, { run });
   assert.deepEqual([Object.keys(shapes), shapes[names[0]].length], [names, 2], 'what another model has to have');
-  assert.deepEqual(await weightShapes(store, { run, checkpoint: 'last' }), shapes, 'nothing of the optimizer');
+  assert.deepEqual(
+    await weightShapes(store, { run, checkpoint: 'last' }),
+    { shapes, classes },
+    'nothing of the optimizer',
+  );
   await assert.rejects(readModelFilesOf(store, run, 5), /has not kept its epoch 5\./);
 
   const longer = { ...config, training: { ...config.training, epochs: 6 } };

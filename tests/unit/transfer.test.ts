@@ -7,7 +7,7 @@ import { frozenModel } from '../../engine/model/freeze.ts';
 import { withLayerRates } from '../../engine/model/layer-rates.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { resolveModel } from '../../engine/model/resolve.ts';
-import type { ModelSpec, TrainingSpec } from '../../engine/model/spec.ts';
+import type { ModelSpec, OutputSpec, TrainingSpec } from '../../engine/model/spec.ts';
 import { compilePlan } from '../../engine/plan/compile.ts';
 import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
 import { decodeSafetensors } from '../../engine/train/safetensors.ts';
@@ -40,6 +40,11 @@ const cases = [
 ] as const;
 const on = () => ({ backend: createCpuBackend({ threads: 1 }) });
 const start = (file: Uint8Array, upTo?: number) => ({ parent: 7, relation: 'started from', file, upTo }) as const;
+
+const classes = (count: number): OutputSpec => ({
+  kind: 'classes',
+  classes: Array.from({ length: count }, (_, k) => `class ${k}`),
+});
 
 for (const { name, data, model, freeze } of cases) {
   const run = (changes: Partial<TrainTestOptions>) => trainHere(data, { model, training, ...on(), ...changes });
@@ -105,16 +110,39 @@ for (const { name, data, model, freeze } of cases) {
   });
 }
 
+test('an output layer is taken for the classes it has learned, by their names; without names by their numbers', async () => {
+  const { files } = await trainHere(table, { model: mlp([8, 5]), training, ...on() });
+  const from = start(files.get('best.safetensors')!);
+  const model = resolveModel(mlp([8, 5]), table.data.input, 3);
+  const told = (here: readonly string[], there?: readonly string[]) => {
+    const { taken, said } = transferTo(model, { ...from, classes: there }, 0, { kind: 'classes', classes: here });
+    assert.equal(taken.includes('2.weight'), /taken/.test(said.at(-1)!));
+    return said.at(-1)!.replace('Layer 3 (Output): ', '');
+  };
+  const own = ['bad', 'good', 'mixed'];
+  for (const there of [own, ['BAD', 'Good', 'mixed'], undefined]) assert.equal(told(own, there), 'taken from run 7.');
+  assert.equal(
+    told(own, ['bad', 'mixed', 'good']),
+    'new, as its classes are others: bad, mixed, good there, bad, good, mixed here.',
+  );
+  assert.equal(
+    told(own, ['LABEL_0', 'LABEL_1', 'LABEL_2']),
+    'taken from run 7, class by class: LABEL_0 for bad, LABEL_1 for good, LABEL_2 for mixed.',
+  );
+  assert.equal(told(['0', '1', '2'], own), 'taken from run 7, class by class: bad for 0, good for 1, mixed for 2.');
+  assert.match(told(['1', '0', '2'], own), /^new, as its classes/);
+});
+
 test('up to a layer the rest is new; what does not fit, or is frozen with nothing to take, is refused', async () => {
   const { files } = await trainHere(table, { model: mlp([8, 5]), training, ...on() });
   const file = files.get('best.safetensors')!;
   const more = makeTable({ rows: 200, numeric: 4, classes: 5, embeddings: [{ vocabulary: 30, dimensions: 3 }] });
   const model = resolveModel(mlp([8, 5]), more.data.input, 5);
   // The output is as wide as the data: of other classes it is new.
-  const wider = transferTo(model, start(file), 0);
+  const wider = transferTo(model, start(file), 0, classes(5));
   assert.deepEqual(wider.taken, ['input.embedding0', '0.weight', '0.bias', '1.weight', '1.bias']);
   assert.equal(wider.said.at(-1), 'Layer 3 (Output): new, of 5 in place of 3.');
-  assert.throws(() => transferTo(resolveModel(mlp([8, 6]), more.data.input, 5), start(file), 0), {
+  assert.throws(() => transferTo(resolveModel(mlp([8, 6]), more.data.input, 5), start(file), 0, classes(5)), {
     message: /^Layer 2 \(Dense\) does not fit: 1\.weight has to be \[8, 6\], run 7 has \[8, 5\]\.$/,
     hint: 'Take the layers before it alone: --up-to 1.',
   });
@@ -134,16 +162,20 @@ test('up to a layer the rest is new; what does not fit, or is frozen with nothin
         ),
         start(file),
         0,
+        classes(5),
       ),
     /Layer 2 “2” \(Output\) does not fit: 2\.weight has to be \[8, 5\], run 7 has \[5, 3\]/,
   );
-  const { taken, said } = transferTo(model, start(file, 2), 2);
+  const { taken, said } = transferTo(model, start(file, 2), 2, classes(5));
   assert.deepEqual(taken, ['input.embedding0', '0.weight', '0.bias', '1.weight', '1.bias']);
   assert.deepEqual(said.slice(-2), ['Layer 2 (Dense): taken from run 7, frozen.', 'Layer 3 (Output): new.']);
-  assert.throws(() => transferTo(model, start(file, 1), 2), /Layer 2 \(Dense\) is to be frozen, but nothing is taken/);
+  assert.throws(
+    () => transferTo(model, start(file, 1), 2, classes(5)),
+    /Layer 2 \(Dense\) is to be frozen, but nothing is taken/,
+  );
   const other = makeTable({ rows: 50, numeric: 9, classes: 3 });
   assert.throws(
-    () => transferTo(resolveModel(mlp([8, 5]), other.data.input, 3), start(file), 0),
+    () => transferTo(resolveModel(mlp([8, 5]), other.data.input, 3), start(file), 0, classes(3)),
     /0\.weight has to be \[9, 8\]/,
   );
   assert.throws(() => frozenModel(model, 3), /nothing to train/);

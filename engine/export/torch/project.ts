@@ -152,8 +152,8 @@ function firstWeights({ record, tensors, start }: OpenedRun, file: NetworkModelF
       `Export the model alone, or start it from run ${record.parent} once more and export that: a run keeps now what it started from.`,
     );
   }
-  const from = { file: start, parent: record.parent, upTo: record.start?.upTo };
-  const { taken, weights } = transferTo(model, from, frozenLayersOf(file));
+  const from = { file: start, parent: record.parent, ...record.start };
+  const { taken, weights } = transferTo(model, from, frozenLayersOf(file), file.output);
   return { ...drawn, ...Object.fromEntries(taken.map((name) => [name, weights[name]])) };
 }
 

@@ -29,7 +29,7 @@ export const learner: Learner<NetworkConfig, NetworkModelFile> = {
   checkCheckpoint,
   placeOf: placeOfCheckpoint,
   checkStart({ model, training }, { input, output }, start) {
-    transferTo(resolveModel(model, input, outputWidth(output, training.loss)), start, training.frozenLayers);
+    transferTo(resolveModel(model, input, outputWidth(output, training.loss)), start, training.frozenLayers, output);
   },
 };
 

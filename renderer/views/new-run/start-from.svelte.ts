@@ -4,12 +4,13 @@
 import { isNetwork } from '../../../engine/learners/network/declaration.ts';
 import { outputWidth, tryResolve } from '../../../engine/model/resolve.ts';
 import type { ModelSpec } from '../../../engine/model/spec.ts';
-import { weightsFit, type LayerFit } from '../../../engine/model/weights-fit.ts';
+import { classNames, weightsFit, type LayerFit } from '../../../engine/model/weights-fit.ts';
 import type { AppService } from '../../../engine/protocol/app.ts';
 import {
   hasSeenRows,
   type Checkpoint,
   type CheckpointChoice,
+  type StartWeights,
   type TransferRequest,
 } from '../../../engine/protocol/going-on.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
@@ -50,18 +51,20 @@ export class StartFrom {
   failure: Failure | null = $state.raw(null);
   /** The tokenizer of the run is being taken over. */
   #reading = $state(false);
-  #shapes: Readonly<Record<string, readonly number[]>> | null = $state.raw(null);
+  #weights: StartWeights | null = $state.raw(null);
   readonly #service: Service;
   readonly #draft: Draft;
 
   readonly source = $derived(this.sources.find(({ id }) => id === this.request?.run));
   /** How each layer with weights fits; null: nothing to say, or not yet. */
   readonly fits: readonly LayerFit[] | null = $derived.by(() => {
-    if (!this.request || !this.#shapes || !this.#draft.learner.layers) return null;
+    if (!this.request || !this.#weights || !this.#draft.learner.layers) return null;
     const { model, shape, training } = this.#draft;
     const { resolved, errors } = tryResolve(model, shape.input, outputWidth(shape.output, training.loss));
     if (errors.length > 0) return null;
-    return weightsFit(resolved, this.#shapes, { upTo: this.request.upTo, frozen: training.frozenLayers });
+    const { shapes, classes } = this.#weights;
+    const options = { upTo: this.request.upTo, frozen: training.frozenLayers };
+    return weightsFit(resolved, shapes, { ...options, classes: classNames(shape.output, classes) });
   });
   /** The first layer that would be taken and does not fit. */
   readonly misfit = $derived(this.fits?.find(({ fit }) => fit === 'misfit'));
@@ -150,18 +153,18 @@ export class StartFrom {
 
   async #read(): Promise<void> {
     const { request } = this;
-    this.#shapes = null;
+    this.#weights = null;
     this.failure = null;
     if (!request) return;
     const asked = (): boolean => this.request?.run === request.run && this.request.checkpoint === request.checkpoint;
     try {
-      const [kept, shapes] = await Promise.all([
+      const [kept, weights] = await Promise.all([
         this.#service.checkpoints({ run: request.run }),
         this.#service.weightShapes({ run: request.run, checkpoint: request.checkpoint }),
       ]);
       if (!asked()) return;
       this.kept = kept;
-      this.#shapes = shapes;
+      this.#weights = weights;
     } catch (error) {
       if (asked()) this.failure = failureOf(error);
     }
