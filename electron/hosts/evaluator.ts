@@ -2,13 +2,15 @@
 
 import type { Backend } from '../../engine/backends/backend.ts';
 import { modelledRows } from '../../engine/data/preprocess/modelled-rows.ts';
+import { TextCodes, withTextCodes } from '../../engine/data/preprocess/text-codes.ts';
 import { classScores } from '../../engine/evaluation/class-scores.ts';
 import { foldScores, joinFolds } from '../../engine/evaluation/folds.ts';
 import { cutColumns } from '../../engine/evaluation/slices.ts';
 import { valueScores } from '../../engine/evaluation/value-scores.ts';
-import { columnsOf, predictionTableOf } from '../../engine/learners/evaluated-rows.ts';
+import { columnsOf, predictionTableOf, shortened } from '../../engine/learners/evaluated-rows.ts';
+import type { Rows } from '../../engine/learners/learner.ts';
 import { readTrained } from '../../engine/learners/predict.ts';
-import type { DataService, PreparedData } from '../../engine/protocol/data.ts';
+import type { DataService, PreparedData, SplitName } from '../../engine/protocol/data.ts';
 import type { EvaluatedColumns, PredictionTable, Score, SlicedColumns } from '../../engine/protocol/evaluated-rows.ts';
 import type { EvaluatorService, TableRequest } from '../../engine/protocol/hosts.ts';
 import { withRows } from './with-rows.ts';
@@ -32,14 +34,14 @@ export function createEvaluator(
   const columns: EvaluatorService['columns'] = async ({ data, split }) => {
     if (data.input.kind !== 'columns') return null;
     return withRows(shards, openBackend, data, async (rows) => {
-      const found = await columnsOf(rows, split);
+      const found = await shownColumns(rows, split);
       return { ...found, cut: cutColumns(found) };
     });
   };
   /** Of some of the training rows. */
   const columnsBehind = (data: PreparedData, sources: Uint32Array): Promise<SlicedColumns> =>
     withRows(shards, openBackend, data, async (rows) => {
-      const picked = pickRows(await columnsOf(rows, 'train'), data.sources, sources);
+      const picked = pickRows(await shownColumns(rows, 'train'), data.sources, sources);
       return { ...picked, cut: cutColumns(picked) };
     });
   return {
@@ -59,6 +61,10 @@ export function createEvaluator(
     columns,
   };
 }
+
+/** With the beginnings of texts behind all columns. */
+const shownColumns = async (rows: Rows, split: SplitName): Promise<EvaluatedColumns> =>
+  shortened(await columnsOf(withTextCodes(rows, new TextCodes()), split));
 
 function scoresOf({ rows, baselines }: PredictionTable): readonly Score[] {
   return rows.kind === 'classes' ? classScores(rows, baselines) : valueScores(rows, baselines);

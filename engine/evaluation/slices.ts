@@ -2,7 +2,7 @@
 // surely bad first (by the lower end of the interval). Columns are cut once; a new threshold only counts again.
 
 import type { CutColumn, CutColumns, EvaluatedColumns } from '../protocol/evaluated-rows.ts';
-import { rawCodes, type RawColumn } from '../model/spec.ts';
+import { isText, rawCodes, type RawColumn } from '../model/spec.ts';
 import { meanInterval, wilson, type Interval } from './intervals.ts';
 
 /** Smaller groups say nothing. */
@@ -37,8 +37,11 @@ export interface Slice extends Interval {
   readonly key: readonly (readonly [column: number, code: number])[];
 }
 
+/** Texts are left out: every row has its own. */
 export function cutColumns({ columns, values }: EvaluatedColumns): CutColumns {
-  const cut = columns.map((column, i) => cutColumn(column, values[i])).filter(({ labels }) => labels.length > 1);
+  const cut = columns
+    .flatMap((column, i) => (isText(column) ? [] : [cutColumn(column, values[i])]))
+    .filter(({ labels }) => labels.length > 1);
   return { rows: values[0]?.length ?? 0, columns: cut };
 }
 

@@ -1,7 +1,7 @@
 // Columns that say nearly the same: where one is shuffled the other still tells, so that each looks unimportant. Numbers by Pearson's r,
 // categories by Cramér's V (1946), a category and a number by the correlation ratio η (Pearson 1905): all from 0 to 1, 1 = the same.
 
-import { rawCodes, type RawColumn } from '../model/spec.ts';
+import { isText, rawCodes, type RawColumn } from '../model/spec.ts';
 import type { Correlated } from '../protocol/explanation.ts';
 import type { Subject } from './subject.ts';
 
@@ -25,6 +25,7 @@ export function correlations({ columns, values }: Pick<Subject, 'columns' | 'val
 
 /** Over the rows that have both; 0 where that says nothing. */
 export function correlation(a: RawColumn, x: Float64Array, b: RawColumn, y: Float64Array): number {
+  // A text that every row has for itself goes with anything.
   if (isText(a) || isText(b)) return 0;
   const categories = [a.kind === 'category', b.kind === 'category'];
   const rows = [...x.keys()].filter((row) => isThere(a, x[row]) && isThere(b, y[row]));
@@ -34,9 +35,6 @@ export function correlation(a: RawColumn, x: Float64Array, b: RawColumn, y: Floa
   if (categories[0] && categories[1]) return cramer(first, second);
   return categories[0] ? correlationRatio(first, second) : correlationRatio(second, first);
 }
-
-/** A text that every row has for itself goes with anything. */
-export const isText = (column: RawColumn): boolean => column.kind === 'category' && column.texts === true;
 
 const isThere = ({ kind }: RawColumn, value: number): boolean =>
   kind === 'category' ? value !== rawCodes.missing : !Number.isNaN(value);

@@ -1,8 +1,8 @@
 // What the tab and the command line begin with: which columns matter, and how the answer moves with those that matter most.
 
+import { isText } from '../model/spec.ts';
 import type { ScoreName } from '../protocol/evaluated-rows.ts';
 import type { Dependence, Explanation } from '../protocol/explanation.ts';
-import { isText } from './correlations.ts';
 import { partialDependence } from './dependence.ts';
 import { byImportance, permutationImportance, type ImportanceOptions } from './importance.ts';
 import { scoresFor, usualClass, type Answer, type Subject } from './subject.ts';

@@ -107,6 +107,23 @@ export async function columnsOf(rows: Rows, split: SplitName): Promise<Evaluated
   return { columns, values };
 }
 
+/** Characters that are shown of a text, and of all texts together: they cross to a window. */
+const [mostShown, mostOfAll] = [400, 16_000_000];
+
+/** Texts to be looked at: their beginnings. */
+export function shortened({ columns, values }: EvaluatedColumns): EvaluatedColumns {
+  const begun = (texts: readonly string[]): readonly string[] => {
+    const most = Math.min(mostShown, Math.max(40, Math.floor(mostOfAll / texts.length)));
+    return texts.map((text) => (text.length > most ? `${text.slice(0, most - 1).toWellFormed()}…` : text));
+  };
+  return {
+    columns: columns.map((column) =>
+      column.kind === 'category' && column.texts ? { ...column, categories: begun(column.categories) } : column,
+    ),
+    values,
+  };
+}
+
 /**
  * A target in its unit. It was kept as a float32: what is no further from 0 than that rounds is the 0 it was, of which errors in per cent do
  * not exist.

@@ -75,6 +75,9 @@ export type RawColumn =
       readonly texts?: true;
     };
 
+/** Whether a column as it is holds texts. */
+export const isText = (column: RawColumn): boolean => column.kind === 'category' && column.texts === true;
+
 /** Whether rows hold texts. */
 export const readsTexts = (input: InputSpec): boolean => input.kind !== 'image' && (input.texts ?? []).length > 0;
 

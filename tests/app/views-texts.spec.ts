@@ -20,6 +20,19 @@ function writeReviews(folder: string): string {
   return file;
 }
 
+/** Prices go by one word, and by chance. */
+function writePrices(folder: string): string {
+  const goods = ['lamp', 'chair', 'table', 'bed'];
+  const lines = Array.from({ length: 400 }, (_, row) => {
+    const good = row % 4;
+    const words = `Offer ${row}: a ${goods[good]} of oak, delivered to your door within a week, and taken back within thirty days if you do not like it`;
+    return `"${words}",${20 * (good + 1) + ((row * 37) % 11)}`;
+  });
+  const file = path.join(folder, 'prices.csv');
+  fs.writeFileSync(file, ['offer,price', ...lines].join('\n') + '\n');
+  return file;
+}
+
 test('drop a table of texts, use its words, train, and ask about a text of oneâ€™s own', async ({ app }) => {
   test.setTimeout(180_000);
   const { page } = app;
@@ -72,6 +85,25 @@ test('drop a table of texts, use its words, train, and ask about a text of oneâ€
     await expect(form.getByText(/is longer than/)).toHaveCount(0);
     await screenshot(app, 'predict-texts');
   });
+
+  await test.step('numbers learned from nothing but texts', async () => {
+    await page.getByRole('link', { name: 'Datasets' }).first().click();
+    await dropFiles(app, writePrices(app.home));
+    await expect(page.getByRole('heading', { name: 'prices', level: 1 })).toBeVisible();
+    await page.getByRole('button', { name: 'New run with this data' }).click();
+    await page.getByRole('button', { name: /^Linear model/ }).click();
+    await page.getByRole('button', { name: 'Take one training' }).click();
+    await page.getByRole('button', { name: 'Start' }).click();
+    await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 60_000 });
+    await page.getByRole('tab', { name: 'Evaluation' }).click();
+    const worst = page.getByRole('region', { name: 'Worst rows', exact: true });
+    await expect(worst.getByRole('columnheader').last()).toHaveText('offer');
+    const text = worst.getByTitle(/^Offer \d+: .*, delivered to your door/).first();
+    await expect(text).toBeVisible();
+    expect((await text.getAttribute('title'))?.length).toBeGreaterThan(100);
+    await expect(page.getByText('Its columns are texts: no rows share a value.')).toHaveCount(2);
+    await screenshot(app, 'evaluation-texts');
+  });
 });
 
 test('a recurrent network, with layers added in the editor, learns texts in the window', async ({ app }) => {
@@ -94,6 +126,17 @@ test('a recurrent network, with layers added in the editor, learns texts in the 
     await page.getByRole('combobox', { name: /^Take of Pool positions/ }).selectOption('What it attends to');
     await expect(page.locator('main').getByRole('alert')).toHaveCount(0);
     await screenshot(app, 'new-run-recurrent');
+  });
+
+  await test.step('what a number stands for stays in its column', async () => {
+    await page.getByRole('textbox', { name: /^Dimensions of Token embedding/ }).click();
+    await page.getByRole('button', { name: 'Add layer' }).click();
+    await page.getByRole('menuitem', { name: 'Position embedding', exact: true }).click();
+    const hint = await page.getByText('0: as many as there are').boundingBox();
+    const next = await page.getByRole('columnheader', { name: 'Output', exact: true }).boundingBox();
+    expect(hint!.x + hint!.width).toBeLessThanOrEqual(next!.x);
+    await screenshot(app, 'new-run-positions');
+    await page.getByRole('button', { name: /^Remove layer \d+, Position embedding/ }).click();
   });
 
   await test.step('it trains and answers', async () => {

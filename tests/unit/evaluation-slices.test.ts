@@ -25,6 +25,9 @@ import {
   sliceSteps,
   sliceText,
 } from '../../engine/evaluation/slices.ts';
+import { shortened } from '../../engine/learners/evaluated-rows.ts';
+import { cellText } from '../../engine/model/cell-text.ts';
+import { rawCodes } from '../../engine/model/spec.ts';
 import { worstClasses, worstValues } from '../../engine/evaluation/worst.ts';
 import type { ClassRows, EvaluatedColumns, ValueRows } from '../../engine/protocol/evaluated-rows.ts';
 
@@ -123,6 +126,19 @@ test('errors of numbers by range, by column, in all, and whether an interval hol
     ],
   );
   assert.ok(boxes[0].tenth <= boxes[0].lower && boxes[0].median > boxes[1].median);
+  // Texts group nothing, and are looked at as they begin.
+  const long = `${'word '.repeat(100)}end`;
+  const codes = Float64Array.from({ length: 200 }, (_, row) => rawCodes.first + (row % 2));
+  const texts = shortened({
+    columns: [{ name: 'said', kind: 'category', categories: ['short', long], texts: true }],
+    values: [codes],
+  });
+  assert.deepEqual(
+    [0, 1].map((row) => cellText(texts.columns[0], texts.values[0][row])),
+    ['short', `${long.slice(0, 399)}…`],
+  );
+  assert.deepEqual(cutColumns(texts), { rows: 200, columns: [] });
+  assert.deepEqual(errorsByColumn(texts, 0, errors), []);
   const coverage = coverageOf(values, values);
   assert.ok(Math.abs(coverage.held - 0.8) < 0.02);
   assert.deepEqual(
