@@ -74,6 +74,8 @@ function startNodeProcess(options: ChildOptions & { readonly node: string }): Ch
     stdio: [...outputOf(quiet), 'ipc'],
   });
   const port = processPort(child);
+  const own = { asked: false };
+  tellFailures(child, options, own);
   const failed = new Promise<never>((_resolve, reject) => {
     child.once('error', (error) => {
       const message = `The ${name} process could not be started: ${error.message}.`;
@@ -91,8 +93,14 @@ function startNodeProcess(options: ChildOptions & { readonly node: string }): Ch
     link: () => {
       throw new TrainyardError('internal.no_link', `The ${name} process cannot be linked to another one.`);
     },
-    end: () => port.close(),
-    kill: () => void child.kill('SIGKILL'),
+    end: () => {
+      own.asked = true;
+      port.close();
+    },
+    kill: () => {
+      own.asked = true;
+      child.kill('SIGKILL');
+    },
   };
 }
 
@@ -133,8 +141,12 @@ interface OwnEnd {
  * 1 is the end by an uncaught error, which the process has reported itself (engine/system/crashes.ts). 0 counts too: none of
  * these processes ends by itself, and Electron gives it for killed ones at times, mostly on a busy machine.
  */
-function tellFailures(child: UtilityLike, { name, failed }: ChildOptions, own: OwnEnd): void {
-  child.once('exit', (code) => {
-    if (!own.asked && code !== 1) failed?.(name, endingOf(code));
+function tellFailures(
+  child: { once(event: 'exit', listener: (code: number | null, signal?: NodeJS.Signals | null) => void): unknown },
+  { name, failed }: ChildOptions,
+  own: Pick<OwnEnd, 'asked'>,
+): void {
+  child.once('exit', (code, signal) => {
+    if (!own.asked && code !== 1) failed?.(name, endingOf(code, signal));
   });
 }

@@ -20,8 +20,8 @@ export function historyIdentity(home: string): string | null {
 export function replacedError(home: string): TrainyardError {
   return new TrainyardError(
     'store.replaced',
-    `The history in ${home} is another one than this program has begun with: a backup was restored, or the folder exchanged.`,
-    'Nothing more is written there. What a restore has replaced is kept in a folder before-restore-… of the home. Start again.',
+    `The history that this program has begun with is no longer in ${home}: a backup was restored, or the folder moved or exchanged.`,
+    'Nothing more is written there. What a restore has replaced is kept in a folder before-restore-… of the home; bring back a folder that was moved. Start again.',
   );
 }
 

@@ -10,6 +10,8 @@ import { repeat } from './repeat.ts';
 const pollMilliseconds = 500;
 
 export const changedRuns = 'SELECT id, revision FROM run WHERE revision > ?';
+const countedRuns = 'SELECT COUNT(*) AS count FROM run';
+const allRuns = 'SELECT id FROM run';
 
 /** Takes the next number of the counter. Within a transaction. */
 export function nextRevision(connection: Connection): number {
@@ -43,12 +45,23 @@ export function watchChanges(connection: Connection): Changes {
   const told = new Map<number, number>();
   /** What runs gathered since the last poll, without a gap: somebody else's change would be one. */
   const grown = new Map<number, Growth>();
+  /** Runs that there are, as of the last poll: of those removed for good no row tells. */
+  const known = new Set<number>();
   let stopPolling: (() => void) | null = null;
   let seen = 0;
   let closed = false;
 
   const currentRevision = (): number =>
     connection.sql<[], { revision: number }>('SELECT revision FROM counter').get()!.revision;
+
+  const idsOf = (query: string): readonly number[] => connection.sql<[], { id: number }>(query).all().map(idOf);
+  const takeRemoved = (): readonly number[] => {
+    if (connection.sql<[], { count: number }>(countedRuns).get()!.count === known.size) return [];
+    const left = new Set(idsOf(allRuns));
+    const removed = [...known].filter((id) => !left.has(id));
+    removed.forEach((id) => known.delete(id));
+    return removed;
+  };
 
   const tell = (runs: readonly number[], trained: readonly number[] = []): void => {
     const logged = trained.filter((run) => grown.get(run)?.logged);
@@ -71,7 +84,8 @@ export function watchChanges(connection: Connection): Changes {
     const changed = rows.filter((row) => told.get(row.id) !== row.revision);
     const trained = changed.filter(onlyGrew);
     seen = revision;
-    tell(changed.map(idOf), trained.map(idOf));
+    rows.forEach(({ id }) => known.add(id));
+    tell([...changed.map(idOf), ...takeRemoved()], trained.map(idOf));
     told.clear();
     grown.clear();
   };
@@ -83,7 +97,9 @@ export function watchChanges(connection: Connection): Changes {
       const query = connection.sql<[number], { revision: number }>('SELECT revision FROM run WHERE id = ?');
       for (const run of runs) {
         announced.add(run);
-        told.set(run, query.get(run)?.revision ?? 0);
+        const revision = query.get(run)?.revision;
+        if (revision === undefined) known.delete(run);
+        else told.set(run, revision);
       }
     },
     note(run, growth) {
@@ -96,6 +112,7 @@ export function watchChanges(connection: Connection): Changes {
       const stop = listeners.add(listener);
       if (stopPolling === null) {
         seen = currentRevision();
+        idsOf(allRuns).forEach((id) => known.add(id));
         stopPolling = repeat(pollMilliseconds, poll);
       }
       return stop;

@@ -230,7 +230,10 @@ export function createRunsTable(
       return query.all({ runs: runs && JSON.stringify(runs), before }).map(({ id }) => id);
     },
     remove(runs) {
+      if (runs.length === 0) return;
       connection.sql(removeRuns).run(JSON.stringify(runs));
+      // No row is left to bear it: that the counter has moved is what other processes see.
+      nextRevision(connection);
     },
   };
 }

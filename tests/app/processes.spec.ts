@@ -95,9 +95,11 @@ sharing('the data process and the store come back when they are killed, and a ru
   await waitForEpoch(app, going.id, 2);
   for (const kind of ['data', 'store']) await killProcess(app, kind);
   // Said to nobody but the person: a file in the home.
-  await expect
-    .poll(() => listCrashes(app.home).map(({ part, what }) => `${part}: ${what}`))
-    .toContainEqual(expect.stringMatching(/^data: it (was killed|ended by itself)/));
+  for (const kind of ['data', 'store']) {
+    await expect
+      .poll(() => listCrashes(app.home).map(({ part, what }) => `${part}: ${what}`))
+      .toContainEqual(expect.stringMatching(new RegExp(`^${kind}: it (was killed|was ended|ended by itself)`)));
+  }
   expect(await callService<readonly DatasetInfo[]>(app, 'datasets')).toEqual([
     expect.objectContaining({ id: dataset.id }),
   ]);

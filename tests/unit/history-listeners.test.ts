@@ -80,3 +80,32 @@ test('listeners hear whether a run has only trained on, whoever else has changed
   await store.close();
   await other.close();
 });
+
+test('listeners hear of runs that are removed for good, by whomever, once', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  const other = createStore(home);
+  const runs: number[] = [];
+  for (const _ of [1, 2]) runs.push((await store.createRun(newRun())).id);
+  for (const run of runs) await store.updateRun({ run, patch: { state: 'completed' } });
+  await store.deleteRuns({ runs });
+  const events: (readonly number[])[] = [];
+  let heard: () => void = () => undefined;
+  store.onChanged((event) => {
+    events.push(event.runs);
+    heard();
+  });
+  const next = (): Promise<void> => new Promise((resolve) => (heard = resolve));
+  for (const [act, run] of [
+    [() => other.purge({ runs: [runs[0]] }), runs[0]],
+    [() => store.purge({ runs: [runs[1]] }), runs[1]],
+    [() => other.createRun(newRun()), runs[1] + 1],
+  ] as const) {
+    const hearing = next();
+    await act();
+    await hearing;
+    assert.deepEqual(events.splice(0), [[run]]);
+  }
+  await store.close();
+  await other.close();
+});

@@ -76,7 +76,7 @@ test(
     training.child.kill('SIGCONT');
     const { code, stderr } = await training.finished;
     assert.equal(code, 1);
-    assert.match(stderr, /The history in .* is another one than this program has begun with: a backup was restored/);
+    assert.match(stderr, /The history that this program has begun with is no longer in .*: a backup was restored/);
     assert.deepEqual(readdirSync(path.join(home, 'runs')).sort(), ['1', '2']);
     assert.ok(readFileSync(path.join(home, 'runs', '2', 'best.safetensors')).equals(weights));
   },

@@ -214,6 +214,8 @@ export class RunPage {
       this.failure = null;
     } catch (error) {
       this.failure = failureOf(error);
+      // Removed for good, by whomever: nothing of it can be shown or done any more.
+      if (this.failure.code === 'input.unknown_run') this.run = null;
     }
   }
 }
