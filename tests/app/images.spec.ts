@@ -158,6 +158,18 @@ test('drop a folder, train, open a cell of the confusion matrix, show the run a 
     await expect(dialog).toBeHidden();
   });
 
+  await test.step('Predict of pictures takes the width of a narrow window', async () => {
+    await page.setViewportSize({ width: 1100, height: 760 });
+    await page.getByRole('tab', { name: 'Predict' }).click();
+    const widths = await page.getByRole('region', { name: 'Predictions' }).evaluate((pane) => {
+      const panel = pane.closest('[role="tabpanel"]')!;
+      return [pane, panel].map((each) => each.getBoundingClientRect().width);
+    });
+    expect(widths[0]).toBe(widths[1]);
+    await page.getByRole('tab', { name: 'Overview' }).click();
+    await page.setViewportSize({ width: 1360, height: 900 });
+  });
+
   await test.step('a picture dropped on the finished run is classified at once', async () => {
     const file = path.join(app.home, 'unseen.png');
     fs.writeFileSync(file, encoders.png(paint(40, 30, shape('square', 5))));

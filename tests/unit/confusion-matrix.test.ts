@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { classScores } from '../../engine/train/metrics.ts';
-import { matrixOf, mostClasses } from '../../renderer/views/run/classes/matrix.ts';
+import { firstCell, matrixOf, mostClasses } from '../../renderer/views/run/classes/matrix.ts';
 
 const evaluation = (confusion: readonly (readonly number[])[]) => ({
   metrics: {},
@@ -47,4 +47,10 @@ test('of very many classes the most confused are shown, in their order', () => {
 test('numbers as targets have no matrix', () => {
   assert.equal(matrixOf({ metrics: { r2: 0.5 } }), null);
   assert.equal(matrixOf(undefined), null);
+});
+
+test('the commonest mistake is looked at first; without one, what was recognised', () => {
+  assert.deepEqual(firstCell([5, 1, 0, 2, 3, 0, 0, 2, 4], 3), { truth: 1, predicted: 0 });
+  assert.deepEqual(firstCell([0, 0, 0, 3], 2), { truth: 1, predicted: 1 });
+  assert.equal(firstCell([0, 0, 0, 0], 2), null);
 });

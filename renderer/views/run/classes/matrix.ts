@@ -14,6 +14,18 @@ export interface Cell {
 export const cellWords = ({ truth, predicted }: Cell, names: readonly string[]): string =>
   truth === predicted ? `${names[truth]}, recognised` : `${names[truth]} taken for ${names[predicted]}`;
 
+/**
+ * What is worth looking at first: the commonest mistake, else the first class that has rows; null without rows.
+ * @param confusion  rows are true classes, [K, K]
+ */
+export function firstCell(confusion: ArrayLike<number>, K: number): Cell | null {
+  const cells = Array.from(confusion, (count, i) => ({ count, truth: Math.floor(i / K), predicted: i % K }));
+  const mistakes = cells.filter(({ truth, predicted, count }) => truth !== predicted && count > 0);
+  const largest = mistakes.reduce((best, cell) => (cell.count > best.count ? cell : best), mistakes[0]);
+  const { truth, predicted } = largest ?? cells.find(({ count }) => count > 0) ?? { truth: -1, predicted: -1 };
+  return truth < 0 ? null : { truth, predicted };
+}
+
 export interface Matrix {
   /** Classes shown, in their order. */
   readonly shown: readonly number[];
