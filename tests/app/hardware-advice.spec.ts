@@ -144,6 +144,14 @@ test('advice, claims and bills in the window', async () => {
     await expect(page.getByRole('region', { name: 'The answer' })).toContainText('Stay on this CPU');
     await expect(page.getByText(/^For inference: it has no backward pass: \d+ devices/)).toBeVisible();
     await screenshot(app, 'advise');
+    // The smallest window with text of 125 %.
+    await page.setViewportSize({ width: 880, height: 576 });
+    const names = await page
+      .getByRole('region', { name: 'Recommendations' })
+      .getByRole('heading', { level: 3 })
+      .evaluateAll((all) => all.map((each) => each.getBoundingClientRect().width));
+    for (const width of names) expect(width).toBeGreaterThan(120);
+    await page.setViewportSize({ width: 1440, height: 900 });
     await page.getByRole('button', { name: 'Rules and thresholds' }).click();
     const field = page.getByRole('textbox', { name: 'Stay on this CPU: the CPU is done in less, min' });
     await field.fill('0');

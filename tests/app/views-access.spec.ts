@@ -180,6 +180,21 @@ test('every view passes axe in both themes, and nothing of it is cut off in a sm
       [...document.querySelectorAll('*')].map((element) => getComputedStyle(element).transitionDuration),
     );
     expect(new Set(durations)).toEqual(new Set(['0s']));
+    // What a drawing of boxes shows is their colour; of tabs the chosen one alone has a line.
+    await open(page, '#hardware');
+    await expect(page.locator('.track .memory-activations').first()).toBeVisible();
+    const seen = await page.evaluate(() => {
+      const canvas = getComputedStyle(document.body).backgroundColor;
+      const shows = (selector: string, side: 'backgroundColor' | 'borderBottomColor'): boolean[] =>
+        [...document.querySelectorAll(selector)].map((each) => getComputedStyle(each)[side] !== canvas);
+      return {
+        bars: shows('.track > :is(.memory-parameters, .memory-activations), .track i', 'backgroundColor'),
+        tabs: shows('[role="tab"]', 'borderBottomColor'),
+      };
+    });
+    expect(seen.bars).not.toContain(false);
+    expect(seen.tabs).toEqual(seen.tabs.map((_, at) => at === 0));
+    await open(page, '#welcome');
     await screenshot(app, 'forced-colors');
   });
 });

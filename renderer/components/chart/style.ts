@@ -11,8 +11,13 @@ export function chartStyle(): Pick<Drawing, 'colour' | 'font'> {
   const size = Number.parseFloat(computed.fontSize) * labelSize;
   const family = computed.getPropertyValue('--font').trim();
   return {
-    colour: (token) =>
-      forced ? (token === 'surface' ? 'Canvas' : 'CanvasText') : computed.getPropertyValue(`--${token}`).trim(),
+    colour: (token) => (forced ? systemColour(token) : computed.getPropertyValue(`--${token}`).trim()),
     font: (weight) => `${weight} ${size}px ${family}`,
   };
+}
+
+/** In the system's high-contrast mode: lines of the grid are none of the data. */
+function systemColour(token: string): string {
+  if (token === 'surface') return 'Canvas';
+  return token.startsWith('line') ? 'GrayText' : 'CanvasText';
 }
