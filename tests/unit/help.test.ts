@@ -74,15 +74,15 @@ test('every link leads to a page, a section or a view', () => {
 });
 
 test('a sketch of a view has parts that stand in it under these titles', () => {
-  const folders = { new: 'views/new-run' } as Readonly<Record<string, string>>;
+  const places = { new: '{views/new-run,components/hardware}' } as Readonly<Record<string, string>>;
   const curves = ['loss', 'accuracy'].map(metricWord);
   const sketches = pages.flatMap(({ id, blocks }) =>
     blocks.flatMap((block) => (block.kind === 'sketch' ? block.rows.flat().map(({ parts }) => ({ id, parts })) : [])),
   );
   assert.ok(sketches.length > 15);
   const wrong = sketches.flatMap(({ id, parts }) => {
-    const folder = folders[id] ?? `views/${id}`;
-    const all = fs.globSync(`${folder}/**/*.{svelte,ts}`, { cwd: renderer }).map(source).join('\n');
+    const place = places[id] ?? `views/${id}`;
+    const all = fs.globSync(`${place}/**/*.{svelte,ts}`, { cwd: renderer }).map(source).join('\n');
     const standsThere = (part: string): boolean =>
       new RegExp(`(?:[>'"}]\\s*|\\} )${part}[<'"\`\\n]`).test(all) ||
       curves.includes(part.replace('Validation ', '').toLowerCase());

@@ -136,7 +136,7 @@ test('restoring keeps what was there; a killed exchange is finished by whoever o
   const data = new Uint8Array(10);
   await assert.rejects(
     open.writeFile({ run: 1, file: 'best.safetensors', data }),
-    refusedWith('store.replaced', /another one/),
+    refusedWith('store.replaced', /is no longer in .*: a backup was restored, or the folder moved or exchanged/),
   );
   await open.close();
   assert.equal(existsSync(join(other, 'runs/1/best.safetensors')), false);
