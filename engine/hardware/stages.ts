@@ -120,10 +120,12 @@ export function placedLayers(
   const { layers, inputShape } = resolvedOf(model);
   const { calls, activations } = costsAt(batch);
   const size = (shape: readonly number[]): number => shape.reduce((product, side) => product * side, 1);
-  const total = layers.reduce(
-    (sum, { parameters }) => sum + parameters.reduce((own, { shape }) => own + size(shape), 0),
-    0,
-  );
+  const weightsOf = ({ parameters }: (typeof layers)[number]): number =>
+    parameters.reduce((sum, { shape }) => sum + size(shape), 0);
+  // Frozen layers lie on a device as the others do, but are not updated.
+  const updatedOf = (layer: (typeof layers)[number]): number =>
+    layer.index < (model.training.frozenLayers ?? 0) ? 0 : weightsOf(layer);
+  const total = layers.reduce((sum, layer) => sum + updatedOf(layer), 0);
   const ids = new Set(layers.map(({ id }) => id));
   const [first, last] = [layers[0].id, layers[layers.length - 1].id];
   // What stands before the layers goes with the first, the loss with the last, the update by the weights.
@@ -132,15 +134,15 @@ export function placedLayers(
   const update = time(calls.filter(({ phase }) => phase === 'update')).seconds;
   return {
     inputBytes: 4 * batch * size(inputShape),
-    layers: layers.map(({ id, inputs, outputShape, parameters }) => {
-      const weights = parameters.reduce((sum, { shape }) => sum + size(shape), 0);
+    layers: layers.map((layer) => {
+      const { id, inputs, outputShape } = layer;
       const { seconds, starts } = time(worked.filter(({ layer }) => placeOf(layer) === id));
       const kept = activations.filter(({ layer }) => placeOf(layer) === id);
       return {
         ...{ id, inputs },
         starts,
-        seconds: seconds + (total > 0 ? (update * weights) / total : 0),
-        parameterBytes: 4 * weights,
+        seconds: seconds + (total > 0 ? (update * updatedOf(layer)) / total : 0),
+        parameterBytes: 4 * weightsOf(layer),
         keptBytes: kept.reduce((bytes, { values, indexBytes }) => bytes + 4 * values + indexBytes, 0),
         outputBytes: 4 * batch * size(outputShape),
       };

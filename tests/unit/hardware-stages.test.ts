@@ -76,3 +76,17 @@ test('of a model at hand all weights, work and memory are laid out, none twice',
     null,
   );
 });
+
+test('frozen layers lie on a device with all their weights, but take nothing of the update', () => {
+  const subject = subjectNamed('resnet20', { batch: 64 });
+  const model = { ...subject.model!, training: { ...subject.model!.training, frozenLayers: 4 } };
+  const { layers } = placedLayers({ ...subject, model }, (calls) => ({
+    seconds: calls.filter(({ phase }) => phase === 'update').length,
+    starts: 0,
+  }))!;
+  const whole = layers.reduce((sum, { seconds }) => sum + seconds, 0);
+  assert.ok(layers.slice(0, 4).some(({ parameterBytes }) => parameterBytes > 0));
+  assert.ok(layers.slice(0, 4).every(({ seconds }) => seconds === 0));
+  const updates = subject.costs(64).calls.filter(({ phase }) => phase === 'update').length;
+  assert.ok(updates > 0 && Math.abs(whole - updates) < 1e-9, `${whole} of ${updates}`);
+});
