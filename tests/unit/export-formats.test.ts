@@ -139,7 +139,9 @@ test('a report is one page that asks nobody for anything', async () => {
   assert.equal(page.match(/<figure>/g)?.length, 2, 'loss and accuracy');
   assert.equal(page.match(/<polyline/g)?.length, 3);
   assert.match(page, /<th scope="row">accuracy<\/th><td class="n">–<\/td><td class="n">0\.875</);
-  assert.match(page, /training\.batch/);
+  assert.ok(page.includes(`<th scope="row">Batch size</th><td>${training.batch}</td>`), page);
+  assert.match(page, /<th scope="row">Layer 1<\/th><td>[A-Z][^{}]+<\/td>/);
+  assert.doesNotMatch(page, /&#34;type&#34;|"type"/, 'layers in words');
   assert.match(page, /It &#60;began&#62;\./);
 });
 

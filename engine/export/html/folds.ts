@@ -5,8 +5,7 @@ import type { ExportedFile, FoldsSource } from '../../protocol/exports.ts';
 import { missingFolds } from '../../protocol/folds.ts';
 import { ownValue } from '../../protocol/own.ts';
 import { chart, escaped, shown, type Line } from './chart.ts';
-import { page, table } from './report.ts';
-import { flatSettings } from '../logs/settings.ts';
+import { page, settings } from './report.ts';
 
 export function exportFoldsHtml(name: string, source: FoldsSource): ExportedFile {
   const { record, log } = source;
@@ -20,7 +19,7 @@ export function exportFoldsHtml(name: string, source: FoldsSource): ExportedFile
     `<div class="charts">${foldSeries(source)
       .map((series) => chart(metricWords(series.replace(/^(val|train)_/, '')), lines(source, series), 'epoch'))
       .join('')}</div>`,
-    `<h2>Settings</h2>${table(flatSettings(record.config))}`,
+    settings(record),
     `<h2>Log</h2><pre>${escaped(log.map(({ message }) => message).join('\n'))}</pre>`,
   ]);
 }

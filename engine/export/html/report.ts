@@ -5,9 +5,9 @@ import { metricWords } from '../../model/metrics.ts';
 import type { ExportedFile } from '../../protocol/exports.ts';
 import type { MetricPoint, RunRecord } from '../../protocol/runs.ts';
 import { utf8 } from '../onnx/proto.ts';
-import { flatSettings } from '../logs/settings.ts';
 import type { OpenedRun } from '../opened.ts';
 import { chart, escaped, shown, type Line } from './chart.ts';
+import { settingRows } from './settings.ts';
 
 const style = `:root{color-scheme:light dark;--text:#1b2127;--text2:#5a646f;--line:#dfe3e7;--val:#b54a00}@media(prefers-color-scheme:dark){:root{--text:#e8ebee;--text2:#a3adb8;--line:#343a41;--val:#ff9d5c}}
 body{font:14px/1.45 system-ui,sans-serif;max-width:1100px;margin:2rem auto;padding:0 1rem;color:var(--text)}h1{margin:0}h2{margin:2rem 0 .5rem;font-size:1.1rem}p{color:var(--text2)}
@@ -21,11 +21,11 @@ const looks = {
 } as const;
 
 export function exportHtml(name: string, { record, points, log }: OpenedRun): ExportedFile {
-  const { result, config } = record;
+  const { result } = record;
   return page(name, record, [
     result ? `<h2>Scores</h2>${scores(result.metrics)}` : '',
     `<h2>Curves</h2><div class="charts">${curves(points)}</div>`,
-    `<h2>Settings</h2>${table(flatSettings(config))}`,
+    settings(record),
     `<h2>Log</h2><pre>${escaped(log.map(({ message }) => message).join('\n'))}</pre>`,
   ]);
 }
@@ -43,6 +43,8 @@ export function page(name: string, record: RunRecord, parts: readonly string[]):
   const whole = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${escaped(title)}</title><style>${style}</style></head><body>${body.join('\n')}</body></html>`;
   return { path: `${name}.html`, data: utf8(whole) };
 }
+
+export const settings = (record: RunRecord): string => `<h2>Settings</h2>${table(settingRows(record))}`;
 
 /** A row a metric, a column a split. */
 function scores(metrics: Readonly<Record<string, number>>): string {
@@ -80,7 +82,7 @@ function curves(points: readonly MetricPoint[]): string {
     .join('');
 }
 
-export function table(rows: readonly (readonly [string, string])[]): string {
+function table(rows: readonly (readonly [string, string])[]): string {
   const cells = rows.map(([key, value]) => `<tr><th scope="row">${escaped(key)}</th><td>${escaped(value)}</td></tr>`);
   return `<table><tbody>${cells.join('')}</tbody></table>`;
 }

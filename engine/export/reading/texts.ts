@@ -9,7 +9,7 @@ import type { RunRecord } from '../../protocol/runs.ts';
 import { decodeText } from '../../train/safetensors.ts';
 import { shown } from '../html/chart.ts';
 import { foldSeries } from '../html/folds.ts';
-import { flatSettings } from '../logs/settings.ts';
+import { settingRows } from '../html/settings.ts';
 import type { OpenedRun } from '../opened.ts';
 import { turnedIn } from '../outward.ts';
 import { counted, differs } from './differs.ts';
@@ -86,10 +86,10 @@ function rowsOf(page: string): readonly Row[] {
 }
 
 /** How many there are. */
-function readSettings(rows: readonly Row[], { config }: RunRecord): number {
-  const settings = flatSettings(config);
-  for (const [key, value] of settings) {
-    if (!rows.some(([row, cells]) => row === key && cells[0] === value)) differs(`the setting ${key} is another`);
+function readSettings(rows: readonly Row[], record: RunRecord): number {
+  const settings = settingRows(record);
+  for (const [label, value] of settings) {
+    if (!rows.some(([row, cells]) => row === label && cells[0] === value)) differs(`the setting ${label} is another`);
   }
   return settings.length;
 }
