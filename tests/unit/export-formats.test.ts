@@ -41,7 +41,14 @@ const record = {
   name: 'birds & <script>alert(1)</script>',
   state: 'completed',
   datasetName: 'birds',
+  data: {
+    counts: { train: 80, validation: 10, test: 10 },
+    leftOut: [{ column: 'ring', reason: 'identifier' }],
+    givenSplits: [],
+  },
   parameters: 1234,
+  device: 'cpu',
+  threads: 2,
   createdAt: 1_700_000_000_000,
   startedAt: 1_700_000_001_000,
   endedAt: 1_700_000_101_000,
@@ -140,6 +147,8 @@ test('a report is one page that asks nobody for anything', async () => {
   assert.equal(page.match(/<polyline/g)?.length, 3);
   assert.match(page, /<th scope="row">accuracy<\/th><td class="n">–<\/td><td class="n">0\.875</);
   assert.ok(page.includes(`<th scope="row">Batch size</th><td>${training.batch}</td>`), page);
+  assert.match(page, /<th scope="row">Split<\/th><td>80 train \/ 10 validation \/ 10 test</);
+  assert.match(page, /<th scope="row">Left out<\/th><td>ring/);
   assert.match(page, /<th scope="row">Layer 1<\/th><td>[A-Z][^{}]+<\/td>/);
   assert.doesNotMatch(page, /&#34;type&#34;|"type"/, 'layers in words');
   assert.match(page, /It &#60;began&#62;\./);
