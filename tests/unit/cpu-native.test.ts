@@ -348,3 +348,41 @@ test(
     for (const result of [sum, positive, slope, y, dx]) assert.ok(result.subarray(count).every((value) => value === 0));
   },
 );
+
+test('11. copies between memories that threads share, and refuses what does not fit', { skip }, async () => {
+  const { copy } = loadNative(addon!);
+  const shared = (count: number): Uint8Array => new Uint8Array(new SharedArrayBuffer(count));
+  for (const length of [0, 1, 17, 40_001]) {
+    const source = shared(length + 7).map((_, i) => 1 + (i % 251));
+    const target = shared(length + 9);
+    copy(target.subarray(5, 5 + length), source.subarray(3, 3 + length));
+    const wanted = [...new Uint8Array(5), ...source.subarray(3, 3 + length), ...new Uint8Array(4)];
+    assert.deepEqual([...target], wanted, `${length} bytes`);
+  }
+  assert.throws(() => copy(new Float32Array(4), new Float32Array(3)), TypeError);
+  assert.throws(() => copy(new Float32Array(4), [1, 2, 3, 4] as never), TypeError);
+
+  // Written at an offset and read again through an executable, with guards, by the addon and without it.
+  const count = 30_011;
+  const values = Float32Array.from({ length: count - 20 }, (_, i) => i + 0.5);
+  for (const native of [addon!, false] as const) {
+    const backend = createCpuBackend({ threads: 1, native });
+    const executable = await backend.compile({
+      slots: [{ id: 0, elements: count, type: 'f32', kind: 'scratch', label: 'x' }],
+      tensors: { x: { slot: 0, offset: 0, shape: [count], type: 'f32' } },
+      programs: {},
+      stepCapacity: 1,
+      checkpoint: [],
+    });
+    executable.write('x', new Float32Array(count).fill(-1));
+    executable.write('x', values, 9);
+    const into = new Float32Array(count);
+    executable.copy!('x', into);
+    assert.deepEqual(into.subarray(0, 9), new Float32Array(9).fill(-1));
+    assert.deepEqual(into.subarray(9, count - 11), values);
+    assert.deepEqual(into.subarray(count - 11), new Float32Array(11).fill(-1));
+    assert.throws(() => executable.write('x', values, 21), /do not fit/);
+    executable.dispose();
+    await backend.close();
+  }
+});

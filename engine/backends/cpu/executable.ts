@@ -92,12 +92,12 @@ export function createExecutable(plan: Plan, machine: Machine, options: Executab
             `of ${target.length} ${target.constructor.name} elements.`,
         );
       }
-      target.set(data, offset);
+      machine.copy(target.subarray(offset, offset + data.length), data);
     },
     async read(tensor, offset = 0, length) {
       return view(tensor).slice(offset, length === undefined ? undefined : offset + length);
     },
-    copy: (tensor, into) => into.set(view(tensor)),
+    copy: (tensor, into) => machine.copy(into, view(tensor)),
     view,
     async run(name, steps, from = 0) {
       const submit = submitOf(name);

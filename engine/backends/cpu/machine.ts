@@ -3,6 +3,7 @@
 
 import { Worker } from 'node:worker_threads';
 import { TrainyardError } from '../../protocol/errors.ts';
+import type { HostArray } from '../backend.ts';
 import { machineBytes, pageBytes, reservedArena } from './arena.ts';
 import {
   controlFailed,
@@ -58,8 +59,13 @@ export interface Machine {
    * @throws TrainyardError `device.worker_failed` if a thread failed or vanished; the machine is then unusable.
    */
   submit(program: number, firstStep: number, steps: number, alone?: boolean): void;
+  /** Copies an array of another memory, or into one. Both are of one kind and length. */
+  copy(target: HostArray, source: HostArray): void;
   dispose(): void;
 }
+
+/** Bytes from which on a copy is worth a call of the addon. */
+const copiedNatively = 16_384;
 
 /** Bytes of a machine's memory in front of the user's: control block, static data, scratch areas. */
 export function reservedBytes(kernels: KernelModule, threads: number, scratch: number): number {
@@ -133,6 +139,10 @@ export function createMachine(options: MachineOptions): Machine {
         }
       }
       throw new TrainyardError('device.worker_failed', failure, 'Resume the run from its last checkpoint.');
+    },
+    copy(target, source) {
+      if (options.native === undefined || target.byteLength < copiedNatively) target.set(source);
+      else loadNative(options.native).copy(target, source);
     },
     dispose() {
       if (disposed) return;

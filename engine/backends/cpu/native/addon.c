@@ -1,6 +1,7 @@
 // The Node-API addon: picks the kernels for this CPU and runs stretches of calls on behalf of the WASM interpreter
 // (engine/backends/cpu/assembly/interpreter.ts), on the same memory and with the same barrier. Node-API version 6 at most.
 
+#include "arguments.h"
 #include "kernels.h"
 #include "plain_addon.h"
 #include <node_api.h>
@@ -251,12 +252,26 @@ static napi_value js_multiply_adds(napi_env env, napi_callback_info info) {
   return napi_create_double(env, done, &result) == napi_ok ? result : NULL;
 }
 
-/** Exports {instructions, kernels, attach, multiplyAdds} and the reader of tables; on a CPU without the instruction sets, no kernels. */
+/** (target, source): typed arrays of as many bytes, which may lie in memory that threads share. */
+static napi_value js_copy(napi_env env, napi_callback_info info) {
+  napi_value argv[2];
+  size_t argc = 2, room, length;
+  void *target, *source;
+  if (napi_get_cb_info(env, info, &argc, argv, NULL, NULL) != napi_ok || argc < 2 || !bytes_of(env, argv[0], &target, &room) ||
+      !bytes_of(env, argv[1], &source, &length) || room != length) {
+    napi_throw_type_error(env, NULL, "copy(target, source)");
+    return NULL;
+  }
+  if (length > 0) memmove(target, source, length);
+  return NULL;
+}
+
+/** Exports {instructions, kernels, attach, multiplyAdds, copy} and the reader of tables; on a CPU without the instruction sets, no kernels. */
 NAPI_MODULE_INIT() {
   static const KernelTable nothing = {"none", 0, NULL, NULL};
   const KernelTable *table = pick_table();
   if (!table) table = &nothing;
-  napi_value instructions, kernels, attach, multiply_adds;
+  napi_value instructions, kernels, attach, multiply_adds, copy;
   int failed = napi_create_string_utf8(env, table->instructions, NAPI_AUTO_LENGTH, &instructions) != napi_ok ||
                napi_create_array_with_length(env, (size_t)table->count, &kernels) != napi_ok;
   for (int i = 0; i < table->count; i++) {
@@ -271,6 +286,8 @@ NAPI_MODULE_INIT() {
   failed = failed ||
            napi_create_function(env, "multiplyAdds", NAPI_AUTO_LENGTH, js_multiply_adds, (void *)table, &multiply_adds) != napi_ok ||
            napi_set_named_property(env, exports, "multiplyAdds", multiply_adds) != napi_ok;
+  failed = failed || napi_create_function(env, "copy", NAPI_AUTO_LENGTH, js_copy, NULL, &copy) != napi_ok ||
+           napi_set_named_property(env, exports, "copy", copy) != napi_ok;
   failed = failed || !export_plain(env, exports);
   if (failed) napi_throw_error(env, NULL, "the native kernels cannot be loaded");
   return exports;

@@ -1,6 +1,7 @@
 // The Node-API side of plain_rows.c: rows are read on a thread of libuv's pool, and the promise is kept on the caller's.
 
 #include "plain_addon.h"
+#include "../../../backends/cpu/native/arguments.h"
 #include "plain_rows.h"
 #include <stdlib.h>
 #include <string.h>
@@ -29,14 +30,6 @@ static void complete(napi_env env, napi_status status, void *data) {
   napi_delete_reference(env, reading->held);
   napi_delete_async_work(env, reading->work);
   free(reading);
-}
-
-static int bytes_of(napi_env env, napi_value value, void **data, size_t *length) {
-  napi_typedarray_type type;
-  static const size_t sizes[] = {1, 1, 1, 2, 2, 4, 4, 4, 8, 8, 8};
-  if (napi_get_typedarray_info(env, value, &type, length, data, NULL, NULL) != napi_ok || type > napi_biguint64_array) return 0;
-  *length *= sizes[type];
-  return 1;
 }
 
 /** (bytes, rows, style, masks, out, facts) → Promise<boolean>; see ../native-cells.ts. */
