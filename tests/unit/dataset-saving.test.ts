@@ -1,23 +1,11 @@
-// Settings of a dataset that are being saved: whoever asks for the dataset meanwhile is given it as it was chosen. The window's own state
-// classes run here as they are, compiled for a place without a page.
+// Settings of a dataset that are being saved: whoever asks for the dataset meanwhile is given it as it was chosen.
 
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import { registerHooks, stripTypeScriptTypes } from 'node:module';
 import test from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { compileModule } from 'svelte/compiler';
 import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
+import { viewState } from '../support/view-state.ts';
 
-registerHooks({
-  load(url, context, next) {
-    if (!url.endsWith('.svelte.ts')) return next(url, context);
-    const code = stripTypeScriptTypes(fs.readFileSync(fileURLToPath(url), 'utf8'));
-    const { js } = compileModule(code, { generate: 'server', filename: url });
-    return { format: 'module', shortCircuit: true, source: js.code };
-  },
-});
 /** What is asked of them here; their own types know a page. */
 interface Store {
   refresh(): Promise<void>;
@@ -28,14 +16,6 @@ interface Page {
   readText(column: string): void;
   setSplit(split: readonly [number, number, number]): void;
 }
-const made = async (file: string, name: string, ...parts: readonly unknown[]): Promise<unknown> => {
-  const classes = (await import(new URL(`../../renderer/${file}`, import.meta.url).href)) as Record<
-    string,
-    new (...parts: readonly unknown[]) => unknown
-  >;
-  return new classes[name](...parts);
-};
-
 const info = {
   id: 'd1',
   importedAt: 1,
@@ -56,10 +36,10 @@ async function open() {
         saves.push({ settings, end: (error) => (error ? reject(error) : resolve({ ...info, settings })) });
       }),
   };
-  const store = (await made('app/datasets.svelte.ts', 'DatasetStore', service)) as Store;
+  const store = (await viewState('app/datasets.svelte.ts', 'DatasetStore', service)) as Store;
   await store.refresh();
   const undo = { record: () => undefined };
-  const page = (await made('views/dataset/dataset.svelte.ts', 'DatasetPage', info, service, store, undo)) as Page;
+  const page = (await viewState('views/dataset/dataset.svelte.ts', 'DatasetPage', info, service, store, undo)) as Page;
   return { store, page, saves };
 }
 

@@ -65,15 +65,22 @@ export class WritingState {
   }
 
   async cancel(): Promise<void> {
-    const { job } = this;
-    if (job === null) return;
-    this.job = null;
-    if (this.written) this.written = { ...this.written, cancelled: true };
-    await this.#service.endText({ run: this.#run, job });
+    const job = this.#leaveOff();
+    if (job !== null) await this.#service.endText({ run: this.#run, job });
   }
 
+  /** The process that writes ends with the model: nobody there would answer for the text. */
   close(): void {
-    void this.cancel();
+    this.#leaveOff();
     void this.#service.closeModel({ run: this.#run });
+  }
+
+  /** What comes from now on is no part of the text; gives what was being written. */
+  #leaveOff(): string | null {
+    const { job } = this;
+    if (job === null) return null;
+    this.job = null;
+    if (this.written) this.written = { ...this.written, cancelled: true };
+    return job;
   }
 }
