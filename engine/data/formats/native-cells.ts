@@ -82,7 +82,7 @@ export class NativeCells implements PlainReader {
           different < 0
             ? null
             : { different: new Float64Array(this.#out, at + rows * 8, different), codes: codes.subarray(0, count) },
-        ...(chosen >= 0 && { chosen: codes.subarray(0, chosen) }),
+        ...(chosen >= 0 && { chosen: new Float64Array(this.#out, Math.ceil(codes.byteOffset / 8) * 8, chosen) }),
       };
     });
   }

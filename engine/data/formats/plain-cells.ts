@@ -42,8 +42,8 @@ const longestNumber = 500;
 /** Rows of a call: one that goes on and on is compiled again and again, for what it has met so far. */
 const rowsAtOnce = 256;
 
-/** Columns of a group of rows, and of numbers the rows that may be in the sample of different ones; without, all may. */
-export type PlainGroup = readonly (GroupColumn & { readonly chosen?: Uint16Array })[];
+/** Columns of a group of rows, and of numbers those that may be in the sample of different ones; without, all may. */
+export type PlainGroup = readonly (GroupColumn & { readonly chosen?: Float64Array })[];
 
 /** Reads groups of rows, one after the other. */
 export interface PlainReader {

@@ -5,7 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import type { Job } from '../jobs.ts';
-import { DistinctSample, type Distinct } from '../schema/distinct-sample.ts';
+import { DistinctSample, maskFor, type Distinct } from '../schema/distinct-sample.ts';
 import { MomentsSum } from '../schema/moments.ts';
 import { rowNumber, sampleStep, sampleTable } from '../schema/table.ts';
 import type { FileHead, WrittenTable } from './format.ts';
@@ -136,6 +136,8 @@ function makeReaders(
 interface Reading {
   readonly reader: PlainReader;
   readonly group: Promise<PlainGroup | null>;
+  /** By which numbers are chosen for the sample of different ones, by column. */
+  readonly masks: Uint32Array;
   readonly lines: number;
   readonly share: number;
 }
@@ -165,6 +167,8 @@ class PlainWriting {
   readonly #measured: readonly (Measured | null)[];
   readonly #columns: readonly PlainColumn[];
   readonly #files: { readonly table: FileHandle; readonly sample: FileHandle };
+  /** Bits of a hash that will be 0 of the numbers kept of a column, should nearly all of its numbers differ. */
+  #mask = 0;
   /** From the first row group on, if the table is long. */
   #sample: PlainSample | null = null;
 
@@ -190,22 +194,25 @@ class PlainWriting {
   async take({ bytes, lines }: LineGroup, share: number, release: () => void): Promise<boolean> {
     while (this.#free.length === 0) if (!(await this.#writeNext())) return false;
     const reader = this.#free.pop() as PlainReader;
-    const masks = Uint32Array.from(this.#measured, (column) => column?.different?.mask ?? 0);
+    // The first rows are read, and those behind them, before anything is known of their numbers: for once it is assumed.
+    if (this.#rows === 0 && this.#reading.length === 0) this.#mask = maskFor(lines / share);
+    const assumed = this.#rows === 0 ? this.#mask : 0;
+    const masks = Uint32Array.from(this.#measured, (column) => column?.different?.mask || assumed);
     const group = reader.read(bytes, lines, masks).finally(release);
     // Awaited in its turn; until then its failure is nobody else's business.
     group.catch(() => undefined);
-    this.#reading.push({ reader, group, lines, share });
+    this.#reading.push({ reader, group, masks, lines, share });
     return true;
   }
 
   /** The rows that were read first become a row group; false: a line is not plain. */
   async #writeNext(): Promise<boolean> {
-    const { reader, group, lines, share } = this.#reading.shift() as Reading;
+    const { reader, group, masks, lines, share } = this.#reading.shift() as Reading;
     const columns = await group;
     if (columns === null) return false;
     const before = this.#rows;
     this.#rows += lines;
-    columns.forEach((column, index) => this.#measure(column, index, lines, share));
+    columns.forEach((column, index) => this.#measure(column, index, masks[index] as number, lines, share));
     if (before === 0) this.#sample = this.#startSample(lines / share);
     await this.#sample?.add(columns, lines, before);
     await this.#writing;
@@ -214,7 +221,8 @@ class PlainWriting {
     return true;
   }
 
-  #measure(column: PlainGroup[number], index: number, rows: number, done: number): void {
+  /** `mask`: by which the numbers were chosen. */
+  #measure(column: PlainGroup[number], index: number, mask: number, rows: number, done: number): void {
     const measured = this.#measured[index];
     if (column.kind !== 'number' || !measured) return;
     measured.sum.add(column.moments);
@@ -232,7 +240,7 @@ class PlainWriting {
       different.expect(rows / done, first);
     }
     if (column.coded) different.add(column.coded.different, column.coded.different.length);
-    else if (column.chosen) different.addRows(column.values, column.chosen);
+    else if (column.chosen && mask <= different.mask) different.add(column.chosen, column.chosen.length);
     else different.add(column.values.subarray(first), rows - first);
   }
 

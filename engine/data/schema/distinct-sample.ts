@@ -29,12 +29,6 @@ export class DistinctSample {
     this.#halves = new Int32Array(this.#slots.buffer);
   }
 
-  /** Takes the values of some rows. */
-  addRows(values: Float64Array, rows: Uint16Array): void {
-    const words = new Int32Array(values.buffer, values.byteOffset, 2 * values.length);
-    for (const row of rows) this.#take(words[2 * row] as number, words[2 * row + 1] as number);
-  }
-
   #take(low: number, half: number): void {
     // 0 and −0 are one number.
     const high = low === 0 && half === negative ? 0 : half;
@@ -59,11 +53,10 @@ export class DistinctSample {
   /** Keeps few enough that the sample need not be thinned again for `rows` rows like those so far, if nearly all differ. */
   expect(rows: number, soFar: number): void {
     if (this.#kept < soFar * 0.9) return;
-    let parts = 1;
-    while (rows / parts > (parts === 1 ? most : aim)) parts *= 2;
+    const mask = maskFor(rows);
     // Room for all of them at once: arrays that grow have the collector look at everything, again and again.
-    const bits = Math.max(firstBits, Math.ceil(Math.log2((2 * rows) / parts)));
-    if (parts - 1 > this.#mask || bits > this.#bits) this.#rebuild(parts - 1, bits);
+    const bits = Math.max(firstBits, Math.ceil(Math.log2((2 * rows) / (mask + 1))));
+    if (mask > this.#mask || bits > this.#bits) this.#rebuild(mask, bits);
   }
 
   /** null: the numbers kept do not tell. */
@@ -95,6 +88,13 @@ export class DistinctSample {
     this.#halves = new Int32Array(this.#slots.buffer);
     this.add(kept, kept.length);
   }
+}
+
+/** The mask of a sample of so many numbers, if nearly all of them differ. */
+export function maskFor(rows: number): number {
+  let parts = 1;
+  while (rows / parts > (parts === 1 ? most : aim)) parts *= 2;
+  return parts - 1;
 }
 
 /** The upper half of −0, of numbers that are none, and of all but the sign. */

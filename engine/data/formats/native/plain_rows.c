@@ -125,10 +125,11 @@ static int code_numbers(const double *values, uint32_t rows, double *dictionary,
   return different == 0 ? -1 : different;
 }
 
-/** Rows whose numbers may be in the sample of different values; as in schema/distinct-sample.ts. */
-static uint32_t choose_rows(const double *values, uint32_t rows, uint32_t mask, uint16_t *chosen) {
+/** Numbers that may be in the sample of different values, as in schema/distinct-sample.ts; −1: more than there is room for. */
+static int choose_numbers(const double *values, uint32_t rows, uint32_t mask, double *chosen, uint32_t room) {
   uint32_t count = 0;
   for (uint32_t row = 0; row < rows; row++) {
+    if (count == room) return -1;
     uint64_t bits;
     memcpy(&bits, &values[row], sizeof bits);
     const uint32_t low = (uint32_t)bits, half = (uint32_t)(bits >> 32);
@@ -136,10 +137,10 @@ static uint32_t choose_rows(const double *values, uint32_t rows, uint32_t mask, 
     uint32_t hash = (low ^ high * 0x9e3779b1u) * 0x85ebca6bu;
     hash = (hash ^ hash >> 15) * 0xc2b2ae35u;
     hash ^= hash >> 13;
-    chosen[count] = (uint16_t)row;
-    count += (hash & mask) == 0;
+    chosen[count] = values[row];
+    count += (hash & mask) == 0 && values[row] == values[row];
   }
-  return count;
+  return (int)count;
 }
 
 static uint8_t *put_text(uint8_t *out, const uint8_t *text, uint32_t length) {
@@ -243,8 +244,11 @@ int read_plain_rows(const PlainRows *group) {
     if (kind == NUMBER) {
       measure(numbers[column], rows, facts);
       facts->different = code_numbers(numbers[column], rows, numbers[column] + rows, codes);
+      // Without a dictionary the room for codes is free.
+      double *room = (double *)((uintptr_t)(codes + 3) & ~(uintptr_t)7);
+      const uint32_t fits = rows < 4 ? 0 : (uint32_t)((codes + rows - (uint16_t *)room) / 4);
       const int chooses = facts->different < 0 && group->masks[column] != 0;
-      facts->chosen = chooses ? (double)choose_rows(numbers[column], rows, group->masks[column], codes) : -1;
+      facts->chosen = chooses ? choose_numbers(numbers[column], rows, group->masks[column], room, fits) : -1;
     } else {
       facts->chosen = (double)(end - group->out);
       end = code_texts(group, kind == EXACT_TEXT, cells[column], codes, end, facts);

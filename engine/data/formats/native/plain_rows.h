@@ -21,7 +21,10 @@ typedef struct {
   double count, minimum, maximum, mean, squares, whole;
   /** Different values, −1: too many for a dictionary. */
   double different;
-  /** Of numbers that have no dictionary: rows chosen for the sample of different values, −1: all; of texts: where theirs begin. */
+  /**
+   * Of numbers that have no dictionary: how many are chosen for the sample of different values, which stand in the room for codes from its
+   * first multiple of 8 bytes on, −1: all; of texts: where theirs begin.
+   */
   double chosen;
   /** Of texts: where theirs end. */
   double end;
