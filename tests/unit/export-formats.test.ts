@@ -8,13 +8,16 @@ import { chart } from '../../engine/export/html/chart.ts';
 import { crc32c } from '../../engine/export/logs/tensorboard.ts';
 import { readBack } from '../../engine/export/reading/read-back.ts';
 import { torchLayers } from '../../engine/export/torch/layers.ts';
+import { modelSource } from '../../engine/export/torch/model.ts';
 import { npy } from '../../engine/export/torch/npy.ts';
 import { resolveModel } from '../../engine/model/resolve.ts';
 import { readModelFile } from '../../engine/learners/model-file.ts';
 import { layers } from '../../engine/model/registry.ts';
-import { cifarResnet } from '../../engine/model/image-presets.ts';
+import { cifarResnet, visionTransformer } from '../../engine/model/image-presets.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
+import type { LayerSpec } from '../../engine/model/spec.ts';
 import { exportWords, type ExportFormat } from '../../engine/protocol/exports.ts';
+import type { ModelFile } from '../../engine/protocol/model-file.ts';
 import type { MetricPoint, RunRecord } from '../../engine/protocol/runs.ts';
 import { decodeSafetensors, encodeSafetensors, encodeText } from '../../engine/train/safetensors.ts';
 
@@ -81,6 +84,27 @@ test('every layer has its line of PyTorch', () => {
     [...layers.keys()].filter((type) => !Object.hasOwn(torchLayers, type)),
     [],
   );
+});
+
+test('a module of PyTorch has the functions it calls, be its sequence patches of a picture or numbers', () => {
+  const file = JSON.parse(source.model) as ModelFile;
+  const numbers = { kind: 'table', width: 8, numeric: 8, embeddings: [] } as const;
+  const reading: readonly (readonly LayerSpec[])[] = [
+    [{ type: 'attention', heads: 1 }, { type: 'flatten' }],
+    [{ type: 'lstm', units: 3 }, { type: 'flatten' }],
+    [{ type: 'conv1d', filters: 3 }, { type: 'flatten' }],
+    [{ type: 'pool_positions', pool: 'attention' }],
+    [{ type: 'pool_positions', pool: 'mean' }],
+  ];
+  const begin = { type: 'sequence', length: 4 };
+  for (const [from, layers] of [
+    [input, visionTransformer(input).layers],
+    ...reading.map((middle) => [numbers, [begin, ...middle, { type: 'output' }]] as const),
+  ] as const) {
+    const python = modelSource({ ...file, input: from, model: { version: 1, layers } } as ModelFile);
+    assert.equal(python.split('def real(').length, 2, python);
+    assert.doesNotMatch(python, /tokens_of/);
+  }
 });
 
 test('weights leave under names that are modules, beside a module that has them', async () => {

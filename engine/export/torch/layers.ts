@@ -18,18 +18,19 @@ import {
   conv1dSource,
   gatedDenseSource,
   lengthsOf,
-  lengthsSource,
   patchesSource,
   poolPositionsSource,
   positionEmbeddingSource,
+  realSource,
   recurrentSource,
   tokenEmbeddingSource,
+  tokensOfSource,
   wavesSource,
 } from './sequence-layers.ts';
 
-/** Python of a layer. `x`: names of its inputs; `m`: an expression for its module; `source`: classes it needs. */
+/** Python of a layer. `x`: names of its inputs; `m`: an expression for its module; `source`: classes and functions it needs. */
 export interface TorchLayer {
-  readonly source?: (layer: ResolvedLayer) => string;
+  readonly source?: (layer: ResolvedLayer) => string | readonly string[];
   readonly module?: (layer: ResolvedLayer) => string | undefined;
   /** Its module keeps the weight, if that is a matrix, as [out,in]. */
   readonly turned?: true;
@@ -68,7 +69,7 @@ const pool =
   };
 
 const recurrent = (cell: Cell): TorchLayer => ({
-  source: () => recurrentSource,
+  source: () => [realSource, recurrentSource],
   module: (layer) =>
     `Recurrent(${cellGates[cell]}, ${layer.inputShapes[0][1]}, ${String(args(layer)['units'])}, "${String(args(layer)['direction'])}")`,
   forward: (layer, [x], m) => `${m}(${x}, ${lengthsOf(layer)})`,
@@ -137,7 +138,7 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     forward: (_, [x], m) => `${m}(${x})`,
   },
   token_embedding: {
-    source: () => `${lengthsSource}${tokenEmbeddingSource}`,
+    source: () => [tokensOfSource, tokenEmbeddingSource],
     module: ({ around, args: found, outputShape: [length], parameters: [{ shape }] }) => {
       const { column } = around.texts[(found['text'] as number) - 1];
       return `TokenEmbedding(${shape.join(', ')}, ${column}, ${length}, ${bool(Number(found['pairs']) > 0)})`;
@@ -153,7 +154,7 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     forward: (_, [x], m) => `${m}(${x})`,
   },
   attention: {
-    source: () => attentionSource,
+    source: () => [realSource, attentionSource],
     module: (layer) => {
       const { heads, groups, causal, bias, rotary, dropout } = args(layer);
       const [length, width] = layer.inputShapes[0];
@@ -163,7 +164,7 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
     forward: (layer, [x], m) => `${m}(${x}, ${lengthsOf(layer)})`,
   },
   conv1d: {
-    source: () => conv1dSource,
+    source: () => [realSource, conv1dSource],
     module: (layer) => {
       const { filters, kernel, dilation, causal, bias } = args(layer);
       const sizes = [layer.inputShapes[0][1], filters, kernel, dilation].join(', ');
@@ -183,7 +184,7 @@ export const torchLayers: Readonly<Record<string, TorchLayer>> = {
   gru: recurrent('gru'),
   sequence: { forward: ({ outputShape }, [x]) => `${x}.reshape(-1, ${outputShape.join(', ')})` },
   pool_positions: {
-    source: (layer) => (args(layer)['pool'] === 'attention' ? attendedSource : poolPositionsSource),
+    source: (layer) => [realSource, args(layer)['pool'] === 'attention' ? attendedSource : poolPositionsSource],
     module: (layer) => (args(layer)['pool'] === 'attention' ? `Attended(${layer.inputShapes[0][1]})` : undefined),
     forward: (layer, [x], m) =>
       args(layer)['pool'] === 'attention'

@@ -37,7 +37,7 @@ function networkSource(file: NetworkModelFile): string {
   model.layers.forEach((layer, index) => {
     const rule = torchLayers[layer.def.type];
     const name = names.get(layer.id)!;
-    if (rule.source) classes.add(rule.source(layer));
+    if (rule.source) for (const source of [rule.source(layer)].flat()) classes.add(source);
     const module = rule.module?.(layer);
     if (module) modules.push(`        self.add_module(${JSON.stringify(name)}, ${module})`);
     const inputs = layer.inputs.map((position) => values[position + 1]);

@@ -12,13 +12,16 @@ export function lengthsOf({ around: { positions, texts } }: ResolvedLayer): stri
   return `tokens_of(rows, ${column}, ${length})`;
 }
 
-export const lengthsSource = `
+export const tokensOfSource = `
 def tokens_of(rows, column, length):
     """Tokens of each row of a text: padding, 0, stands behind them."""
     places = torch.arange(1, length + 1, device=rows.device)
     return ((rows[:, column : column + length] != 0) * places).amax(1).clamp(min=1)
 
+`;
 
+/** What every layer that asks for lengths asks: of a text, or of a sequence that is none, such as a picture's patches. */
+export const realSource = `
 def real(lengths, x):
     """[N, length]: whether a position is a token."""
     places = torch.arange(x.shape[1], device=x.device)
