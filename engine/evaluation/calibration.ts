@@ -61,10 +61,8 @@ export function calibrationOf(table: ClassRows): Calibration {
     hits[b] += hit[row];
     rows[b]++;
   });
-  let off = 0;
   const bins: CalibrationBin[] = [];
   rows.forEach((count, b) => {
-    off += Math.abs(sums[b] - hits[b]);
     if (count === 0) return;
     bins.push({
       ...{ from: b / calibrationBins, to: (b + 1) / calibrationBins, rows: count },
@@ -72,6 +70,11 @@ export function calibrationOf(table: ClassRows): Calibration {
       ...wilson(hits[b], count),
     });
   });
-  const error = off / bin.length;
-  return { bins, error: error < sumError ? 0 : error };
+  return { bins, error: calibrationError(sums, hits, bin.length) };
+}
+
+/** Expected calibration error of bins with these sums of probabilities and hits, over so many rows. */
+export function calibrationError(sums: Float64Array, hits: Float64Array, rows: number): number {
+  const error = sums.reduce((off, sum, b) => off + Math.abs(sum - hits[b]), 0) / rows;
+  return error < sumError ? 0 : error;
 }

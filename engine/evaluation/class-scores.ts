@@ -2,7 +2,7 @@
 // classes; of two classes the second is the one that is looked for.
 
 import type { BaselineRows, ClassRows, Score, ScoreName } from '../protocol/evaluated-rows.ts';
-import { binsOf, calibrationBins, type BinnedRows } from './calibration.ts';
+import { binsOf, calibrationBins, calibrationError, type BinnedRows } from './calibration.ts';
 import {
   earned,
   mostResampled,
@@ -149,8 +149,6 @@ function valuesOf(prepared: Prepared, weights: ArrayLike<number> | null): Values
     sums[bin] += weight * bins.probability[row];
     hits[bin] += weight * bins.hit[row];
   }
-  let off = 0;
-  for (let bin = 0; bin < calibrationBins; bin++) off += Math.abs(sums[bin] - hits[bin]);
   let roc = 0;
   let pr = 0;
   let present = 0;
@@ -166,7 +164,7 @@ function valuesOf(prepared: Prepared, weights: ArrayLike<number> | null): Values
     pr_auc: pr / present,
     log_loss: loss / total,
     brier: square / total,
-    ece: off / total,
+    ece: calibrationError(sums, hits, total),
     ...countScores(counts, K),
   };
 }

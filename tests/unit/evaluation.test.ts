@@ -343,13 +343,10 @@ test('a true value of 0 stays 0 where targets are kept scaled: errors in per cen
 
 test('a model that always says the share of a class is calibrated: what adding up leaves is no error', () => {
   const truth = Array.from({ length: 999 }, (_, i) => Number(i % 3 === 0));
-  assert.equal(
-    calibrationOf(
-      twoClasses(
-        truth,
-        truth.map(() => 1 / 3),
-      ),
-    ).error,
-    0,
+  const table = twoClasses(
+    truth,
+    truth.map(() => 1 / 3),
   );
+  assert.equal(calibrationOf(table).error, 0);
+  assert.equal(scoreOf(classScores(table, { constant: [2 / 3, 1 / 3], linear: null }), 'ece').value, 0);
 });

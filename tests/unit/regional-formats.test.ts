@@ -26,7 +26,7 @@ import {
 } from '../../renderer/lib/format.ts';
 import { readTyped, stepped } from '../../renderer/lib/typed.ts';
 import { sliceText } from '../../engine/evaluation/slices.ts';
-import { sliceWords } from '../../renderer/views/run/evaluation/words.ts';
+import { intervalText, sliceWords } from '../../renderer/views/run/evaluation/words.ts';
 import { toCsv } from '../../renderer/views/hardware/cost/csv.ts';
 import type { CostRow } from '../../renderer/views/hardware/cost/rows.ts';
 
@@ -231,6 +231,13 @@ test('the ends of slices of numbers follow, names of categories do not, and file
   region('de-DE');
   assert.equal(sliceWords({ parts }, columns as never), 'rate −0,8232 to 1234,5, engine = 1.5 l');
   assert.equal(sliceText({ parts }), 'rate −0.8232 to 1234.5, engine = 1.5 l');
+});
+
+test('an interval of very small values is written in powers of ten: 0.000–0.000 said nothing', () => {
+  const text = (low: number, high: number): string =>
+    intervalText({ name: 'log_loss', value: low, low, high, linear: null, constant: null });
+  assert.equal(text(2.531e-6, 6.13e-6), '2.53e−6–6.13e−6');
+  assert.equal(text(0, 0.0123), '0.000–0.012');
 });
 
 test('what the engine says in figures follows, names and versions do not', () => {

@@ -18,7 +18,7 @@ const expected = {
     rows: 1_525,
     target: 'churned',
     task: 'classification',
-    warnings: ['constant', 'duplicates', 'leak'],
+    warnings: ['constant', 'duplicates', 'identifier', 'leak'],
     content: 'ccbdb8049c7b',
   },
   digits: { rows: 600, target: 'class', task: 'classification', warnings: [], content: '5af788ae7acb' },

@@ -66,7 +66,7 @@ const plans = [
 ] as const;
 
 /**
- * 1,500 customers of a made-up company, about a fifth of whom left: with everything that is wrong in tables people really have.
+ * 1,500 customers of a made-up company, about an eighth of whom left: with everything that is wrong in tables people really have.
  * `closed_on` gives the answer away, `country` says nothing, `customer` is a number to count by, cells are missing in five ways.
  */
 export function customers(): string {

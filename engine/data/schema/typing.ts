@@ -34,6 +34,8 @@ const identifierRows = 20;
 const numberShare = 0.95;
 /** The same in a column that has a different value in most rows. */
 const mixedShare = 0.5;
+/** Share of the rows with a number of their own from which a gapless count numbers rows, some of them copied. */
+const countsRows = 0.95;
 /** A column with more different words than this, and mostly different ones, is no category. */
 const categoryLimit = 100;
 
@@ -80,6 +82,17 @@ function inferNumber(name: string, facts: ColumnFacts): InferredType {
     }
     if (identifierName.test(name)) {
       return { type: 'identifier', reason: `${amount}, different in every row, and the name says so` };
+    }
+  }
+  // Copies of some rows carry their numbers with them: the others are counted all the same.
+  const copied = number?.whole === true && measures.exact && count === rows && distinct < count;
+  if (copied && distinct >= Math.max(identifierRows, rows * countsRows) && maximum - minimum === distinct - 1) {
+    if ((facts.first || identifierName.test(name)) && !quantityName.test(name)) {
+      const again = `${show(rows - distinct)} that ${rows - distinct === 1 ? 'repeats another' : 'repeat others'}`;
+      return {
+        type: 'identifier',
+        reason: `counts the rows, from ${show(minimum)} to ${show(maximum)}, but for ${again}`,
+      };
     }
   }
   const about = measures.exact ? '' : 'about ';

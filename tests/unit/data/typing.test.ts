@@ -196,6 +196,22 @@ test('date formats: days above 12 decide the order', () => {
   assert.deepEqual(sniffDateFormats(['2021', '2022']), []);
 });
 
+test('row numbers are found where some rows were copied with theirs, measurements without a gap are not', async (context) => {
+  const rows = Array.from({ length: 200 }, (_, i) => `${1001 + i},${(i * 37) % 97},${i % 2 ? 'a' : 'b'}`);
+  const write = (name: string, lines: readonly string[]): string =>
+    writeTable(context, name, ['customer,calls,kind', ...lines].join('\n') + '\n');
+  const { info } = await importFile(context, write('copied.csv', [...rows, ...rows.slice(20, 25)]));
+  assert.deepEqual(
+    [columnOf(info, 'customer').type, columnOf(info, 'customer').reason],
+    ['identifier', 'counts the rows, from 1,001 to 1,200, but for 5 that repeat others'],
+  );
+  assert.equal(columnOf(info, 'calls').type, 'number');
+  assert.ok(codes(info.warnings).includes('duplicates'));
+  // With many rows a number, it is a quantity or a group.
+  const { info: many } = await importFile(context, write('many.csv', [...rows, ...rows]));
+  assert.equal(columnOf(many, 'customer').type, 'number');
+});
+
 test('numbers for people', () => {
   assert.deepEqual([0, 12, 1234, 1234567.891, -45678].map(show), ['0', '12', '1,234', '1,234,567.891', '-45,678']);
 });

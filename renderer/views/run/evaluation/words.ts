@@ -21,7 +21,9 @@ export function intervalText(score: Score): string {
   if (Number.isNaN(low)) return missing;
   if (unit === 'share') return `${fixed(100 * low, 1)}–${percent(high, 1)}`;
   const text = (value: number): string =>
-    unit === 'target' || Math.abs(value) >= 1000 ? short(value, 3) : fixed(value, 3);
+    unit === 'target' || Math.abs(value) >= 1000 || (value !== 0 && Math.abs(value) < 5e-4)
+      ? short(value, 3)
+      : fixed(value, 3);
   return rangeText(low, high, text);
 }
 
