@@ -12,6 +12,7 @@ import { isWaitedFor } from '../protocol/runs.ts';
 import type { Trial } from '../protocol/search.ts';
 import type { RunResult } from '../protocol/runs.ts';
 import { RunControl, type Surroundings } from '../train/control.ts';
+import { timeToBeat } from '../train/deadline.ts';
 import { timeText } from '../protocol/words.ts';
 import { baselineOf } from './baseline.ts';
 import { encodeBaseline } from './baseline-file.ts';
@@ -22,8 +23,6 @@ import { learnerNamed } from './registry.ts';
 
 /** Multiplications to find what a run has to beat: about half a second; of one that was stopped, for which someone waits, a tenth. */
 const [mostBaseline, stoppedBaseline] = [5e8, 1e8];
-/** Milliseconds of it, where the run is to be done by a time: what its end is reckoned with (`endMilliseconds`), less files. */
-const baselineInTime = 1_000;
 
 /** Milliseconds a learner works before it is asked again; it lets messages in far more often. */
 const budget = 1_000;
@@ -79,7 +78,7 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
         learner: job.config.learner,
         surroundings,
         work: result.reason === 'stopped' ? stoppedBaseline : mostBaseline,
-        within: job.config.until === undefined ? Infinity : baselineInTime,
+        within: job.config.until === undefined ? Infinity : timeToBeat(job.config.until, surroundings.now()),
         // Kept, so that every later evaluation can put it beside the run's own predictions.
         onLinear: (weights, terms) => file.emit({ file: 'baseline.safetensors', data: encodeBaseline(weights, terms) }),
       });

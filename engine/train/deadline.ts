@@ -75,8 +75,14 @@ const keptBack = 0.01;
 /** Milliseconds that are kept back at most, and at least. */
 const mostKept = 60_000;
 const leastKept = 300;
-/** Milliseconds at the end of every run: what has to be beaten, files. */
-export const endMilliseconds = 1_200;
+/** Milliseconds at the end of every run: what has to be beaten, and files. */
+const [toBeat, files] = [1_000, 200];
+export const endMilliseconds = toBeat + files;
+
+/** Milliseconds to find what a run has to beat that is to be done by a time: what is reckoned with, or less where its steps have ended late. */
+export function timeToBeat(until: number, now: number): number {
+  return Math.max(0, Math.min(toBeat, until - now - files));
+}
 
 /** What of the milliseconds left can be worked with: what is kept back and what the end takes, in milliseconds, are taken off. */
 export function workable(left: number, end: number): number {

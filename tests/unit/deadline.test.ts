@@ -10,7 +10,16 @@ import { deadlineText, leftInTime } from '../../engine/protocol/deadline.ts';
 import type { MetricPoint, RunResult } from '../../engine/protocol/runs.ts';
 import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
 import { RunControl } from '../../engine/train/control.ts';
-import { cooled, isEnough, Pace, replan, shareAt, stepsInTime, untilTraining } from '../../engine/train/deadline.ts';
+import {
+  cooled,
+  isEnough,
+  Pace,
+  replan,
+  shareAt,
+  stepsInTime,
+  timeToBeat,
+  untilTraining,
+} from '../../engine/train/deadline.ts';
 import { train } from '../../engine/train/trainer.ts';
 import { makeTable } from '../support/table.ts';
 import { tableConfig } from './fixtures/training.ts';
@@ -175,6 +184,13 @@ test('where more time brings nothing the rate falls to the end soon, and the res
   assert.ok(decodeCheckpoint(stopped.checkpoint).state.plan!.most! > 0);
   const resumed = await trainUntil(120_000, () => 20, { ...quick, checkpoint: stopped.checkpoint, begin: 60_000 });
   assert.equal(resumed.result.epochs, epochs);
+});
+
+test('by hand: what has to be beaten has a second, or what the steps have left of it', () => {
+  assert.deepEqual(
+    [0, 8_800, 9_500, 9_900, 12_000].map((now) => timeToBeat(10_000, now)),
+    [1_000, 1_000, 300, 0, 0],
+  );
 });
 
 test('by hand: more bring nothing after as many epochs again as the best took, and as its patience allows', () => {
