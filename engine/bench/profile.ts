@@ -1,6 +1,6 @@
 // Where a training step goes: each of its calls timed by itself, in its place in the step, and held against what this device does at
 // its best. A GPU tells by its own clock where it can, all calls in one submit; a call that is timed alone pays a submit of its own, which is
-// measured and taken off.
+// measured among them and taken off.
 
 import type { Backend } from '../backends/backend.ts';
 import { measure, quantile } from './measure.ts';
@@ -38,6 +38,8 @@ const callsTime = 1500;
 const longestTime = 10_000;
 /** Steps whose calls are timed: so many where they are quick, and at least. */
 const [usualSteps, leastSteps] = [15, 3];
+/** Calls between two empty submits, by which is known what a submit takes. */
+const callsAnEmpty = 16;
 /** Of the whole step, in milliseconds, after so many that warm it up. */
 const [stepTime, leastTimed, warmups] = [500, 5, 3];
 
@@ -100,14 +102,20 @@ export async function profileStep(
     const count = open.program.calls.length;
     const step = await fastestStep(open, clock, between);
     const times: number[][] = Array.from({ length: count + 1 }, () => []);
+    const timedCall = async (position: number | null): Promise<number> => {
+      const start = clock();
+      await open.call(position);
+      return clock() - start;
+    };
+    // The empty submit is timed among the calls: the first after a pause wakes threads and caches, and takes several times as long.
     const alone = async (): Promise<readonly number[]> => {
-      const found: number[] = [];
-      for (let i = -1; i < count; i++) {
-        const start = clock();
-        await open.call(i < 0 ? null : i);
-        found.push(clock() - start);
+      const [empty, found]: [number[], number[]] = [[], []];
+      await open.call(null);
+      for (let i = 0; i < count; i++) {
+        if (i % callsAnEmpty === 0) empty.push(await timedCall(null));
+        found.push(await timedCall(i));
       }
-      return found;
+      return [undisturbed(empty), ...found];
     };
     const begun = clock();
     const enough = (done: number): boolean =>

@@ -2,6 +2,7 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { isReturned } from '../protocol/returned.ts';
 
 /** Files that are pickled, by their names. */
 export const pickles = /\.(bin|pt|pth|ckpt|pkl|pickle)$/i;
@@ -42,7 +43,7 @@ export async function filesFolders(where: string): Promise<readonly string[]> {
 /** Whether the files of a model lie in this very folder. */
 async function holdsModel(folder: string): Promise<boolean> {
   const names: readonly string[] = await readdir(folder).catch(() => []);
-  if (names.some((name) => /\.safetensors(\.index\.json)?$/i.test(name))) return true;
+  if (names.some((name) => /\.safetensors(\.index\.json)?$/i.test(name)) || isReturned(names)) return true;
   return names.includes(configName) && names.some((name) => pickles.test(name) || tokenizerFiles.includes(name));
 }
 

@@ -43,6 +43,13 @@ export interface ReturnedRun {
   readonly files: Readonly<Record<'model.json' | 'preprocessing.json' | 'best.safetensors', Uint8Array>>;
 }
 
+/** Files that a project writes, the scores last. */
+export const returnedFiles = ['weights.safetensors', 'metrics.jsonl', 'result.json'] as const;
+
+/** Whether a folder is what a project has written, whole or not. One with a `config.json` is that of a model of others, whatever its files are called. */
+export const isReturned = (names: readonly string[]): boolean =>
+  returnedFiles.filter((file) => names.includes(file)).length > 1 && !names.includes('config.json');
+
 const keys = { model: 'trainyard.model', preprocessing: 'trainyard.preprocessing', origin: 'trainyard.run' } as const;
 
 /** Of weights that leave. */

@@ -66,7 +66,7 @@ const whereOf = ({ result: { processes, device, torch } }: ReturnedRun): string 
 /** What people are told of it; `parent`: the run it comes from, where it is here. */
 export function returnedSentences(returned: ReturnedRun, parent: number | null): readonly string[] {
   const { origin, source } = returned;
-  const from = parent === null ? `run ${origin.run} (${origin.name}) of another history` : `run ${parent}`;
+  const from = parent === null ? `run ${origin.run} (${origin.name}), which is not in this history,` : `run ${parent}`;
   return [`Trained elsewhere from ${from} by ${whereOf(returned)}; read from ${source}.`];
 }
 

@@ -63,6 +63,27 @@ for (const workload of steps) {
   }
 }
 
+test('what a submit takes is measured among the calls: the first after a pause takes many times as long', async () => {
+  const backend = createCpuBackend({ threads: 1 });
+  let [now, paused] = [0, true];
+  const [submit, own, waking] = [0.01, 0.002, 0.5];
+  const slow = {
+    ...picture,
+    openCalls: async (on: typeof backend) => ({
+      ...(await picture.openCalls!(on)),
+      steps: async () => ((now += 10), 1),
+      call: async (position: number | null) => {
+        now += submit + (paused ? waking : 0) + (position === null ? 0 : own);
+        paused = false;
+      },
+    }),
+  };
+  const between = async () => void ((now += 200), (paused = true));
+  const { calls } = (await profileStep(backend, slow, peaks, () => now, { between }))!;
+  for (const { milliseconds } of calls) assert.ok(Math.abs(milliseconds - own) < 1e-9, String(milliseconds));
+  await backend.close();
+});
+
 test('calls are put together, those with most time first', () => {
   const call = {
     layer: '0',

@@ -2,8 +2,8 @@
 // not done, damaged or of something else is said.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync, truncateSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import test, { after } from 'node:test';
 import { findReturned } from '../../engine/export/returned/find.node.ts';
 import { readReturned, type ReturnedFiles } from '../../engine/export/returned/read.ts';
@@ -11,6 +11,7 @@ import { torchWeights } from '../../engine/export/safetensors.ts';
 import { createStore } from '../../engine/history/store.ts';
 import type { NetworkModelFile } from '../../engine/learners/network/file.ts';
 import { defaultTraining } from '../../engine/model/presets.ts';
+import { isModel } from '../../engine/pretrained/paths.node.ts';
 import { returnedMetadata } from '../../engine/protocol/returned.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { importReturned } from '../../engine/runs/import-returned.ts';
@@ -77,12 +78,12 @@ test('weights, curves and scores come back as a run that names the one that left
   assert.deepEqual([second.again, second.run.id], [true, run.id]);
 });
 
-test('a run of another history comes back without a parent, and says which it was', async () => {
+test('a run of another history, or one that is gone, comes back without a parent, and says which it was', async () => {
   const returned = readReturned(filesOf({ ...left, createdAt: 1, dataset: 'elsewhere' }));
   const { run } = await importReturned({ store, returned, owner });
   assert.deepEqual([run.parent, run.relation], [null, null]);
   const [{ message }] = await store.log({ run: run.id });
-  assert.match(message, /^Trained elsewhere from run 1 \(first\) of another history by 4 processes/);
+  assert.match(message, /^Trained elsewhere from run 1 \(first\), which is not in this history, by 4 processes/);
 });
 
 test('what is damaged is named, and nothing is kept', () => {
@@ -120,6 +121,18 @@ test('the project, or the folder in it, is found; one that is not trained, or no
   writeFileSync(join(folder, 'result.json'), files.result);
   assert.deepEqual(await findReturned(folder), files);
   assert.deepEqual(await findReturned(project), { ...files, source: 'project' });
+  for (const name of ['weights.safetensors', 'metrics.jsonl']) {
+    renameSync(join(folder, name), join(home, name));
+    // What a project goes on from lies beside them; it is no model of others.
+    writeFileSync(join(folder, 'checkpoint.pt'), 'x');
+    for (const where of [project, folder])
+      await assert.rejects(
+        findReturned(where),
+        new RegExp(`${basename(where)} cannot come back as a run: ${name} is missing`),
+      );
+    assert.equal(await isModel(folder), true, 'nothing to learn from');
+    renameSync(join(home, name), join(folder, name));
+  }
   // Of three gigabytes, none of which is written.
   truncateSync(join(folder, 'weights.safetensors'), 3e9);
   await assert.rejects(

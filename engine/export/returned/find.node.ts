@@ -3,13 +3,11 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError } from '../../protocol/errors.ts';
-import type { ReturnedFiles } from './read.ts';
+import { isReturned, returnedFiles } from '../../protocol/returned.ts';
+import { damaged, type ReturnedFiles } from './read.ts';
 
-/** What tells a project, and the folder it writes. */
-const [ofProject, ofResult] = [
-  ['train.py', 'config.json', 'initial.safetensors'],
-  ['metrics.jsonl', 'weights.safetensors'],
-];
+/** What tells a project. */
+const ofProject = ['train.py', 'config.json', 'initial.safetensors'];
 
 /** Of the files that are read whole: no project that leaves here has as many weights, or epochs, as that. */
 const mostBytes = { 'weights.safetensors': 2 ** 31 - 1, 'metrics.jsonl': 200e6, 'result.json': 50e6 };
@@ -20,26 +18,29 @@ export async function findReturned(where: string): Promise<ReturnedFiles | null>
   const names = await namesIn(where);
   if (ofProject.every((file) => names.includes(file))) {
     const inside = await namesIn(path.join(where, 'result'));
-    if (inside.includes('metrics.jsonl')) return read(path.join(where, 'result'), name, inside);
+    if (returnedFiles.some((file) => inside.includes(file))) return read(path.join(where, 'result'), name, inside);
     throw new InputError(
       'input.returned',
       `${name} has not been trained yet: there is no result in it.`,
       'Start it as its README.md says, then bring it back.',
     );
   }
-  return ofResult.every((file) => names.includes(file)) ? read(where, name, names) : null;
+  return isReturned(names) ? read(where, name, names) : null;
 }
 
 async function read(folder: string, source: string, names: readonly string[]): Promise<ReturnedFiles> {
-  if (!names.includes('result.json') || !names.includes('weights.safetensors')) {
+  if (!names.includes('result.json')) {
     throw new InputError(
       'input.returned',
       `The training of ${source} is not done: its scores (result.json) are not there yet.`,
       'Start it with the same command: it goes on from its checkpoint. Or wait until it is done.',
     );
   }
+  const lost = returnedFiles.find((name) => !names.includes(name));
+  if (lost !== undefined) throw damaged(source, `${lost} is missing`);
   const file = (name: string) => path.join(folder, name);
-  for (const [name, most] of Object.entries(mostBytes)) {
+  for (const name of returnedFiles) {
+    const most = mostBytes[name];
     const { size } = await stat(file(name));
     if (size <= most) continue;
     throw new InputError(

@@ -66,7 +66,8 @@ function inward(source: string, file: NetworkModelFile, theirs: Weights): Readon
   );
 }
 
-const damaged = (source: string, what: string): InputError =>
+/** What does not come back, and why. */
+export const damaged = (source: string, what: string): InputError =>
   new InputError(
     'input.returned',
     `${source} cannot come back as a run: ${what}.`,
