@@ -179,6 +179,8 @@ export function createTrainerHost(options: TrainerHostOptions): TrainerHost {
         };
       } finally {
         control = null;
+        // Those of a run that fails too: no report follows.
+        tellTrials();
         await backend.close();
       }
     },

@@ -7,13 +7,18 @@ import { createReferenceBackend } from '../../engine/backends/reference/backend.
 import { nodeSurroundings } from '../../electron/hosts/surroundings.ts';
 import type { LearnerJob, ThreadAtWork } from '../../engine/learners/learner.ts';
 import { otherLearners } from '../../engine/learners/predict.ts';
+import { configWith } from '../../engine/learners/declared/registry.ts';
+import { createTrainerHost } from '../../engine/learners/host.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
+import { declaration, searchFields } from '../../engine/learners/search/declaration.ts';
 import { serveTrials } from '../../engine/learners/search/trial-partner.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import { threadPort } from '../../engine/protocol/port.node.ts';
 import type { RunResult } from '../../engine/protocol/runs.ts';
 import type { Trial } from '../../engine/protocol/search.ts';
+import { defaultsOf } from '../../engine/settings/values.ts';
 import { RunControl } from '../../engine/train/control.ts';
+import { partsJob } from '../support/parts-job.ts';
 import { searchLinear } from '../support/search.ts';
 
 test('a search whose trials all fail ends when its time is over, and hours of a pause count for none of them', async () => {
@@ -64,6 +69,41 @@ test('a search whose trials all fail ends when its time is over, and hours of a 
     { code: 'run.no_trial', message: /Trial 1: These rows cannot be learned/ },
   );
   assert.deepEqual(seconds, new Array<number>(15).fill(2));
+});
+
+test('trials that fail are told before the search that they end, each with why', async () => {
+  const space = {
+    ...{
+      'optimizer.name': 'sgd',
+      'optimizer.learningRate': 100,
+      'optimizer.momentum': 0.99,
+      'schedule.name': 'constant',
+    },
+    ...{ epochs: 5, 'model.width': 32, 'model.depth': { kind: 'integer', low: 2, high: 3 } },
+  };
+  const search = { ...defaultsOf(searchFields, { rows: 160, task: 'classification' } as never), trials: 2 };
+  const common = { dataset: 'd', settings: {}, device: 'cpu', threads: 1, seed: 4 } as const;
+  const config = configWith(declaration, common, { ...search, of: 'network', space: JSON.stringify(space) });
+  const { data, readShard } = partsJob(config, 2);
+  const host = createTrainerHost({
+    createBackend: async () => createReferenceBackend(),
+    readShard: async (_, shard) => readShard(shard),
+    surroundings: nodeSurroundings,
+    dataBudget: 1e9,
+  });
+  const told: Trial[] = [];
+  host.onTrials((trials) => void told.push(...trials));
+  await assert.rejects(host.train({ run: 1, config, data }), {
+    code: 'run.no_trial',
+    message: 'No trial came to a model. Trial 1 came to no model in fold 1: its loss was no number.',
+  });
+  assert.deepEqual(
+    told.map(({ trial, state }) => [trial, state]),
+    [
+      [1, 'failed'],
+      [2, 'failed'],
+    ],
+  );
 });
 
 test('a fold of a trial hands over its model alone: no checkpoint, no scores that nobody reads', async () => {

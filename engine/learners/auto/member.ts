@@ -259,7 +259,9 @@ export class MemberAtWork {
   async #finishFold({ part, training, files }: FoldAtWork): Promise<void> {
     const model = files.get('model.json');
     const weights = files.get('best.safetensors');
-    if (!model || !weights || training.result().reason === 'diverged') throw new NoModel(this.candidate.title, part);
+    const none = (why: string): NoModel => new NoModel(this.candidate.title, part, why);
+    if (training.result().reason === 'diverged') throw none('its loss was no number');
+    if (!model || !weights) throw none('it was not trained far enough');
     const { output } = this.#job.data;
     const values = valuesPerRow(output);
     const { surroundings, dataBudget, backend } = this.#job;
@@ -268,7 +270,7 @@ export class MemberAtWork {
     const own = this.#rows.rowsOf(part);
     const said = await trained.outputs({ ...withoutTexts(await this.#rows.only(part, form)), dataBudget, backend });
     const meaning = meaningOf(output, said.outputs, own.length);
-    if (!meaning.every(Number.isFinite)) throw new NoModel(this.candidate.title, part);
+    if (!meaning.every(Number.isFinite)) throw none('it predicts what is no number');
     own.forEach((row, at) => this.#outOfFold.set(meaning.subarray(at * values, (at + 1) * values), row * values));
     const tested = this.#job.data.counts.test;
     if (tested > 0) {
@@ -283,8 +285,8 @@ export class MemberAtWork {
 
 /** A fold that came to nothing: its model diverged, or says what is no number. */
 class NoModel extends Error {
-  constructor(title: string, part: number) {
-    super(`${title} came to no model in fold ${part}.`);
+  constructor(title: string, part: number, why: string) {
+    super(`${title} came to no model in fold ${part}: ${why}.`);
   }
 }
 

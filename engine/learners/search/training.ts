@@ -434,11 +434,15 @@ function alone({ settings: { joined: _, ...settings }, ...config }: RunConfig): 
   return { ...config, settings };
 }
 
+/** What was told of a trial, which names itself where its own training came to nothing. */
+const noteOf = ({ trial, note }: Trial): string =>
+  note.startsWith(`Trial ${trial} `) ? note : `Trial ${trial}: ${note}`;
+
 function noTrial(trials: readonly Trial[]): TrainyardError {
   const failed = trials.find(({ state }) => state === 'failed');
   return new TrainyardError(
     'run.no_trial',
-    failed ? `No trial came to a model. Trial ${failed.trial}: ${failed.note}` : 'No trial came to a model.',
+    failed ? `No trial came to a model. ${noteOf(failed)}` : 'No trial came to a model.',
     'Narrow the space to settings that this data can be trained with.',
   );
 }
