@@ -31,6 +31,7 @@ test('a file becomes a finished run once; it predicts by the names given', async
   assert.match(again.stdout, /It is run 1 already\./);
   const shown = await trainyard(home, 'show', '1', '--log');
   assert.match(shown.stdout, /result +MobileNetV2 by torchvision's names, read from net\.safetensors$/m);
+  assert.doesNotMatch(shown.stdout, /^ +(training|split|left out) /m, 'nobody knows how others have trained it');
   const { events } = await trainyard(home, 'predict', '1', at('unknown/new'), '--json');
   const rows = events.filter(({ event }) => event === 'prediction');
   assert.equal(rows.length, 2);

@@ -20,6 +20,7 @@ import { settingsOf } from '../../renderer/lib/run-settings.ts';
 import { costRows, differs, resultRows, settingRows } from '../../renderer/views/compare/table-rows.ts';
 import { columnFacts, extremes } from '../../renderer/views/dataset/columns.ts';
 import { curvesOf } from '../../renderer/views/run/run-curves.ts';
+import { pretrainedDataset } from '../../engine/protocol/pretrained.ts';
 import { exampleConfig } from './fixtures/history.ts';
 
 const progress: RunProgress = {
@@ -139,6 +140,12 @@ test('settings tell the split and the columns that were used', () => {
   assert.equal(setting(record({ data: table }), 'Left out'), 'site (constant), serial (identifier), note (as chosen)');
   assert.equal(setting(record({ data: table }), 'Batch size'), '9 (all rows; 32 asked for)');
   assert.match(setting(record({ state: 'queued', data: null }), 'Split') ?? '', /^80.% \/ 10.% \/ 10.% asked for$/);
+});
+
+test('a model that others have trained tells no settings of a training: nobody knows them', () => {
+  const others = record({ config: { ...record().config, dataset: pretrainedDataset('ab') }, data: null });
+  const labels = settingsOf(others).map(([label]) => label);
+  assert.deepEqual(labels, ['Read from', 'Model', 'Layers', 'Parameters']);
 });
 
 test('a run that was to be done by a time says so, and that its epochs were none that were asked for', () => {

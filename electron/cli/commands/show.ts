@@ -91,8 +91,7 @@ function showRun(output: Output, run: RunRecord): void {
     ['dataset', `${run.datasetName} (${run.dataset.slice(0, 12)})`],
     ...declarationOf(config).facts(config, run.parameters),
     ['device', run.threads > 1 ? `${run.device}, ${run.threads} threads` : run.device],
-    ['split', splitText(run)],
-    ['left out', run.data ? leftOutText(run.data.leftOut) : 'known once its data is prepared'],
+    ...(isPretrained(config) ? [] : dataFacts(run)),
     ['created', formatTime(run.createdAt)],
     ...familyFacts(run),
   ];
@@ -114,6 +113,15 @@ function showRun(output: Output, run: RunRecord): void {
   }
   if (run.tags.length > 0) output.line(`  tags      ${run.tags.join(', ')}`);
   if (run.notes) output.line(`  notes     ${run.notes}`);
+}
+
+/** What became of the rows it learns from. */
+function dataFacts(run: RunRecord): readonly Fact[] {
+  const left = run.data ? leftOutText(run.data.leftOut) : 'known once its data is prepared';
+  return [
+    ['split', splitText(run)],
+    ['left out', left],
+  ];
 }
 
 /** What it comes from. */

@@ -1,5 +1,6 @@
 // All settings of a run as names and words, in reading order: what its page lists, Compare sets side by side and a report holds.
 
+import { isPretrained } from '../../protocol/pretrained.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../protocol/use.ts';
 import type { RunConfig, RunRecord } from '../../protocol/runs.ts';
 import { runFields } from '../../settings/run.ts';
@@ -23,6 +24,9 @@ export interface Writing {
 export function everySetting(run: RunRecord, model: readonly Setting[], write: Writing): readonly SettingFact[] {
   const { config } = run;
   const number = (value: number, whole: boolean): string => (whole ? write.whole : write.number)(value);
+  const parameters: Setting = ['Parameters', run.parameters > 0 ? write.whole(run.parameters) : '–'];
+  // By which settings others have trained their model nobody knows: those it has here are where a run would begin.
+  if (isPretrained(config)) return facts([['Read from', run.datasetName], ...model, parameters]);
   return [
     ...facts([
       ['Dataset', run.datasetName],
@@ -30,7 +34,7 @@ export function everySetting(run: RunRecord, model: readonly Setting[], write: W
       ['Split', splitText(run, write)],
       ['Left out', leftOut(run)],
       ...model,
-      ['Parameters', run.parameters > 0 ? write.whole(run.parameters) : '–'],
+      parameters,
     ]),
     doneByFact(config, write),
     ...[

@@ -9,6 +9,7 @@ import { augmentationFields, noAugmentation } from '../../settings/augmentation.
 import { completeTraining } from '../../settings/network.ts';
 import { valueAt } from '../../settings/values.ts';
 import { endsByEpochs, trainingFields } from '../../settings/training.ts';
+import { isPretrained } from '../../protocol/pretrained.ts';
 import { InputError } from '../../protocol/errors.ts';
 import { momentText } from '../../protocol/words.ts';
 import { exportFormats } from '../../protocol/exports.ts';
@@ -107,7 +108,8 @@ export const declaration: Declaration<NetworkConfig> = {
       `${config.model.preset ?? 'custom'}, ${parameters.toLocaleString('en')} parameters${frozenText(config.training.frozenLayers)}`,
     ],
     ['layers', config.model.layers.map(({ type, units }) => (units ? `${type} ${String(units)}` : type)).join(' → ')],
-    trainingFact(config),
+    // By which settings others have trained theirs nobody knows.
+    ...(isPretrained(config) ? [] : [trainingFact(config)]),
   ],
   settings: ({ model, training }) => ({ model, ...training }),
   speed: ({ model, training: { batch, optimizer, clipNorm } }) => [model.layers, batch, optimizer.name, clipNorm > 0],
