@@ -67,11 +67,21 @@ export class Tour {
   step: number | null = $state(null);
   busy = $state(false);
   #dataset: string | null = null;
-  #run: string | null = null;
+  #run: string | null = $state(null);
   readonly #app: AppState;
 
   constructor(app: AppState) {
     this.#app = app;
+  }
+
+  /** Why what is next has to wait: it needs a run that has ended. Null: it does not. */
+  get waits(): string | null {
+    if (this.step !== 3 && this.step !== 4) return null;
+    const run = this.#app.activeRuns.list.find(({ id }) => String(id) === this.#run);
+    if (!run) return null;
+    return run.state === 'queued'
+      ? 'This run waits for its turn: Queue shows for what.'
+      : 'The next step comes once this run has ended.';
   }
 
   start(): void {

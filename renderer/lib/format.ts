@@ -195,6 +195,13 @@ export function dayAndTime(time: number, now = Date.now()): string {
   return `${day}, ${dates.clock(time)}`;
 }
 
+/** When what takes so many seconds from now on is done; from a week on the day alone: `22:18`, `12 Jan 2027`, `years`. */
+export function doneAt(seconds: number, now = Date.now()): string {
+  const days = seconds / 86_400;
+  if (days > 300) return 'years';
+  return days >= 7 ? dateOf(now + 1000 * seconds) : dayAndTime(now + 1000 * seconds, now);
+}
+
 export function dateOf(time: number): string {
   return dates.day(time);
 }

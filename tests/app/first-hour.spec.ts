@@ -42,8 +42,15 @@ test('samples, the tour from one to a prediction, and Help on the view it ends i
     await tour.getByRole('button', { name: 'On to a model' }).click();
     await expect(page.getByRole('textbox', { name: 'Name of the run' })).toHaveValue(/penguins/);
     await at(3, 'Choose a model');
+    await page.evaluate(() => (location.hash = '#queue'));
+    await page.getByRole('button', { name: 'Pause queue' }).click();
     await tour.getByRole('button', { name: 'Start a network' }).click();
     await at(4, 'Watch it learn');
+    await expect(tour.getByText('This run waits for its turn: Queue shows for what.')).toBeVisible();
+    await expect(tour.getByRole('button', { name: 'Judge it' })).toBeDisabled();
+    await page.evaluate(() => (location.hash = '#queue'));
+    await page.getByRole('button', { name: 'Resume queue' }).click();
+    await page.goBack();
     await expect(page.getByText('Completed').first()).toBeVisible({ timeout: 60_000 });
     await screenshot(app, 'tour');
     await tour.getByRole('button', { name: 'Judge it' }).click();

@@ -10,6 +10,7 @@ import {
   dateOf,
   dayAndTime,
   dayOfYear,
+  doneAt,
   duration,
   fixed,
   fullTime,
@@ -238,6 +239,13 @@ test('an interval of very small values is written in powers of ten: 0.000–0.00
     intervalText({ name: 'log_loss', value: low, low, high, linear: null, constant: null });
   assert.equal(text(2.531e-6, 6.13e-6), '2.53e−6–6.13e−6');
   assert.equal(text(0, 0.0123), '0.000–0.012');
+});
+
+test('the end of a long training is a day, without the minute nobody can know: with one it did not fit its column', () => {
+  const day = 86_400;
+  assert.equal(doneAt(45 * day, night), '11 Jan 2027');
+  assert.equal(doneAt(2 * day, night), '29 Nov, 00:05');
+  assert.equal(doneAt(301 * day, night), 'years');
 });
 
 test('what the engine says in figures follows, names and versions do not', () => {

@@ -243,6 +243,13 @@ test('all that share the best value are named and marked, and only they', () => 
   assert.deepEqual(best(0.9, 0.9), [], 'where all are the same, none is better');
 });
 
+test('the mean of a cross-validation is of no epoch', () => {
+  const [a, b] = comparison(0.8, 0.9).runs.map(({ run }) => run);
+  const crossed = { ...b, config: { ...b.config, folds: 5 } };
+  const at = resultRows([a, crossed], ['val_accuracy'], false).find(({ name }) => name === 'at epoch')?.values;
+  assert.deepEqual([at?.[0] === '–', at?.[1]], [false, '–']);
+});
+
 test('the sentence counts the settings that the table shows to differ', () => {
   const [a, b] = comparison(0.8, 0.9).runs;
   const training = { ...exampleConfig.training, batch: 16 };

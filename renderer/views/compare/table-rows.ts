@@ -1,5 +1,6 @@
 // The rows of the compare table: settings (those that differ, or all), results, cost; which run has the best of each.
 
+import { isCrossValidation } from '../../../engine/protocol/folds.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { duration, fixed, missing, score } from '../../lib/format.ts';
@@ -76,7 +77,8 @@ export function resultRows(
       name: 'at epoch',
       values: runs.map((run) => {
         const best = ownValue(run.best, series);
-        return best ? fixed(Math.round(best.epoch)) : missing;
+        // Of a cross-validation it is the mean of its folds, of no epoch.
+        return best && !isCrossValidation(run.config) ? fixed(Math.round(best.epoch)) : missing;
       }),
     });
     rows.push(
