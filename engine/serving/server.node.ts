@@ -256,8 +256,14 @@ function send(
   response.end(body);
 }
 
-function explainPort(port: number, error: NodeJS.ErrnoException): Error {
-  const reason = error.code === 'EADDRINUSE' ? 'another program has it' : (error.code ?? error.message);
+const portReasons: ReadonlyMap<string | undefined, string> = new Map([
+  ['EADDRINUSE', 'another program has it'],
+  ['EACCES', 'this account may not use it, as most may not those below 1024'],
+]);
+
+/** Why the server cannot listen there. */
+export function explainPort(port: number, error: NodeJS.ErrnoException): Error {
+  const reason = portReasons.get(error.code) ?? error.code ?? error.message;
   return new InputError(
     'input.port',
     `Port ${port} of this machine cannot be used: ${reason}.`,

@@ -7,6 +7,7 @@ import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
+import { explainPort } from '../../engine/serving/server.node.ts';
 import { lastEvent, penguins, startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
 
 interface Answer {
@@ -292,3 +293,8 @@ function raw(port: number, text: string): Promise<string> {
     socket.on('error', reject);
   });
 }
+
+test('a port that the account may not use is told in words', () => {
+  const { message } = explainPort(80, Object.assign(new Error('listen EACCES'), { code: 'EACCES' }));
+  assert.match(message, /^Port 80 of this machine cannot be used: this account may not use it/);
+});
