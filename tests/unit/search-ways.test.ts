@@ -71,6 +71,41 @@ test('a search whose trials all fail ends when its time is over, and hours of a 
   assert.deepEqual(seconds, new Array<number>(15).fill(2));
 });
 
+test('a trial that is at work when it is asked to stop is none: it begins anew when the search goes on', async () => {
+  const own = { trials: 5, sampler: 'random' } as const;
+  const told = (trials: readonly Trial[]): unknown[] =>
+    trials.map(({ trial, score, losses }) => [trial, score, losses]);
+  const whole = await searchLinear(own);
+  // In the first and in the second of two folds of trial 3.
+  for (const fold of [5, 6]) {
+    const control = new RunControl();
+    let opened = 0;
+    const others: LearnerJob['others'] = {
+      ...otherLearners,
+      named: (name) => ({
+        ...learnerNamed(name),
+        async open(job) {
+          const training = await learnerNamed(name).open(job);
+          const stops = ++opened === fold;
+          return {
+            advance(milliseconds) {
+              if (stops) control.stop();
+              return training.advance(milliseconds);
+            },
+            result: () => training.result(),
+          };
+        },
+      }),
+    };
+    const { trials, result } = await searchLinear(own, { control, others });
+    assert.deepEqual(told(trials), told(whole.trials.slice(0, 2)));
+    assert.deepEqual([result.reason, result.search?.completed], ['stopped', 2]);
+    const rest = await searchLinear(own, { trials });
+    assert.deepEqual(told(rest.trials), told(whole.trials));
+    assert.equal(rest.result.search?.best?.trial, whole.result.search?.best?.trial);
+  }
+});
+
 test('trials that fail are told before the search that they end, each with why', async () => {
   const space = {
     ...{

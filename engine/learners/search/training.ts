@@ -181,11 +181,11 @@ export class SearchTraining implements Training {
     if (atWork === null) return;
     // Without any trial there is no answer: the first one comes to an end with what it has.
     const late = this.#isLate;
-    const given = this.#stopped || (late && this.#trials.best !== null);
-    if (given) atWork.abandon();
+    if (this.#stopped || (late && this.#trials.best !== null)) atWork.abandon();
     if (await atWork.advance(late)) return;
     this.#atWork = null;
-    if (given) return;
+    // Also where it was asked to stop meanwhile.
+    if (atWork.abandoned) return;
     await this.#keep(atWork.result(), atWork.member());
   }
 

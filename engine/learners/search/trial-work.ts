@@ -52,6 +52,7 @@ export class TrialAtWork {
   #halfway = Infinity;
   #stoppedAt: number | null = null;
   #problem: string | null = null;
+  #abandoned = false;
   /** Share of the whole that it had when its time was over; null: it came to its end. */
   #cutAt: number | null = null;
 
@@ -93,7 +94,13 @@ export class TrialAtWork {
 
   /** Ends as soon as it can, and counts for nothing. */
   abandon(): void {
+    this.#abandoned = true;
     this.#member.abandon();
+  }
+
+  /** It was given up: what it has is no result. */
+  get abandoned(): boolean {
+    return this.#abandoned;
   }
 
   /** How it ended. */
