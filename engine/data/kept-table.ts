@@ -29,6 +29,8 @@ interface Opened {
   readonly limits: DatabaseLimits;
   /** The cells as they stand in the file, and which file that is; without it the values that were read stand for them. */
   readonly texts?: CellTexts & { readonly stamp: FileStamp };
+  /** Rows are pictures, known by the names of their files. */
+  readonly pictures?: boolean;
 }
 
 /** What tells that a file is still the one that was read. */
@@ -84,7 +86,13 @@ export class KeptTable {
   }: Omit<Opened, 'copied' | 'features' | 'reasons'> & { readonly files: readonly string[] }): Promise<KeptTable> {
     const columns = [{ name: 'file', storage: 'VARCHAR', missing: [] }] as const;
     const table = { from: '(SELECT file, rowid AS file_row_number FROM files)' };
-    const kept = await KeptTable.open({ ...opened, copied: { table, columns }, features: [], reasons: "''" });
+    const kept = await KeptTable.open({
+      ...opened,
+      copied: { table, columns },
+      features: [],
+      reasons: "''",
+      pictures: true,
+    });
     const { connection } = kept.#database;
     await connection.run('CREATE TABLE files (file VARCHAR)');
     const appender = await connection.createAppender('files');
@@ -210,7 +218,9 @@ export class KeptTable {
         texts?.columns ?? (format.original ? (this.#originals ??= await this.#wayOfWriting(connection)) : []);
       const own = (expression: string, storage: StorageType): string =>
         text && format.escapeFormulas === true && storage === 'VARCHAR' ? escaped(expression) : expression;
+      const names = format.original || this.#numbers !== null ? [] : this.#rowNames();
       const selected = [
+        ...names.map(({ expression, name, storage }) => ({ expression: own(expression, storage), name })),
         ...original.map(({ plain, whole }, index) => {
           const { storage, name } = this.columns[index];
           const point = text && texts === null && storage === 'DOUBLE' && !whole;
@@ -237,6 +247,12 @@ export class KeptTable {
     } finally {
       release();
     }
+  }
+
+  /** Columns that stand in place of the file's own: `row`, of pictures `file` too, as in what the command line writes. */
+  #rowNames(): { expression: string; storage: StorageType; name: string }[] {
+    const row = { expression: 'row_number() OVER ()', storage: 'DOUBLE', name: 'row' } as const;
+    return this.#opened.pictures ? [row, { expression: 'file', storage: 'VARCHAR', name: 'file' }] : [row];
   }
 
   /** The file's own names stay; ours make way. */
