@@ -4,13 +4,13 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { configWith } from '../../engine/learners/declared/registry.ts';
 import { isNetwork, networkConfig } from '../../engine/learners/network/declaration.ts';
-import type { DatasetInfo, DatasetSettings, TextChoice } from '../../engine/protocol/data.ts';
+import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { RunConfig, RunRecord } from '../../engine/protocol/runs.ts';
 import { namedDevices } from '../../engine/protocol/several-devices.ts';
 import { isPretrained } from '../../engine/protocol/pretrained.ts';
-import { expectedCounts, fewTestedText, leftOutColumns, leftOutText, textColumns } from '../../engine/protocol/use.ts';
-import { tokensOf } from '../../engine/runs/tokens.ts';
+import { expectedCounts, fewTestedText, leftOutColumns, leftOutText, readAs } from '../../engine/protocol/use.ts';
+import { readingOf } from '../../engine/runs/reading.ts';
 import { runFields } from '../../engine/settings/run.ts';
 import { textOption, type CommandContext, type OptionValues } from './command.ts';
 import { withFlag } from './data-warning.ts';
@@ -70,10 +70,11 @@ export async function askedRun(
   const known = datasets && !existsSync(path.resolve(file)) ? await datasetNamed(context, file, settings) : null;
   let info = known ?? (await importFile(services.data, file, context, readOptions(options), settings));
   const parent = await parentOption(context);
-  const texts = parent && info.kind === 'table' ? await textsOf(context, parent, info) : null;
-  if (texts) {
-    settings = { ...settings, texts: { ...settings.texts, ...texts } };
-    if (texts.columns) info = await services.data.describe({ dataset: info.id, settings });
+  if (parent && learnerOption(options).layers !== undefined) {
+    const reading = await readingOf({ store: await services.store, data: services.data }, parent);
+    settings = readAs({ ...info, settings }, reading, options.text === undefined);
+    if (settings.texts?.kept !== undefined) refuseOwnTokenizer(options, parent);
+    if (settings.texts?.columns) info = await services.data.describe({ dataset: info.id, settings });
   }
   announce(output, info);
   if (info.task === null) {
@@ -106,15 +107,8 @@ export async function askedRun(
   return { info, config, parent };
 }
 
-/** How texts are read for a model to begin with: by its tokenizer, and where the only column of text is left out, that one. Null: it reads none. */
-async function textsOf(
-  { services, options }: CommandContext,
-  parent: RunRecord,
-  info: DatasetInfo,
-): Promise<Pick<TextChoice, 'kept' | 'columns'> | null> {
-  if (learnerOption(options).layers === undefined) return null;
-  const kept = await tokensOf({ store: await services.store, data: services.data }, parent);
-  if (kept === null) return null;
+/** A run that begins with another one cuts texts by that one's tokenizer. */
+function refuseOwnTokenizer(options: OptionValues, parent: RunRecord): void {
   for (const flag of ['tokenizer', 'vocabulary']) {
     if (textOption(options, flag) === undefined) continue;
     throw new InputError(
@@ -123,9 +117,6 @@ async function textsOf(
       'Leave one of them out.',
     );
   }
-  const all = info.columns.filter(({ name, type }) => type === 'text' && name !== info.target);
-  const unread = textColumns(info).length === 0 && all.length === 1 && options.text === undefined;
-  return { kept, ...(unread && { columns: [all[0].name] }) };
 }
 
 /** Null where none has this name, source or number: then it has to be a file. */

@@ -9,7 +9,7 @@ import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createExports, exportHere } from './exports.ts';
 import { checkpointsOf, thinCheckpoints, weightShapes } from '../../engine/runs/checkpoints.ts';
-import { tokensOf } from '../../engine/runs/tokens.ts';
+import { readingOf } from '../../engine/runs/reading.ts';
 import type { RunManager } from '../../engine/runs/manager.ts';
 import { changeQueue, isQueuePaused, pauseQueue } from '../../engine/runs/queue.ts';
 import { readQueuePlan } from '../../engine/runs/queue-plan.ts';
@@ -127,7 +127,7 @@ function datasets({
   | 'describe'
   | 'saveSettings'
   | 'datasetShape'
-  | 'tokensOf'
+  | 'readingOf'
   | 'removeDataset'
   | 'rows'
   | 'pictures'
@@ -166,7 +166,7 @@ function datasets({
       const { input, output, counts, bytesPerToken } = prepared;
       return { input, output, counts, ...(bytesPerToken && { bytesPerToken }) };
     },
-    tokensOf: async (request) => tokensOf({ store, data }, await store.run(request)),
+    readingOf: async (request) => readingOf({ store, data }, await store.run(request)),
     async removeDataset({ dataset }) {
       await data.remove({ dataset });
       await store.setSetting({ key: settingsKey(dataset), value: null });

@@ -56,6 +56,9 @@ const settings = z.strictObject({
     })
     .optional(),
   texts: texts.optional(),
+  normalization: z
+    .strictObject({ mean: z.array(z.number()).min(1).max(3), deviation: z.array(z.number().positive()).min(1).max(3) })
+    .optional(),
   labels: wordsTo(z.string().max(1000)).optional(),
 });
 
@@ -202,7 +205,7 @@ const schemas = {
   describe: z.strictObject({ dataset, settings }),
   saveSettings: z.strictObject({ dataset, settings }),
   datasetShape: z.strictObject({ dataset, settings }),
-  tokensOf: oneRun,
+  readingOf: oneRun,
   removeDataset: z.strictObject({ dataset }),
   rows: z.strictObject({
     dataset,

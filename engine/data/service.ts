@@ -8,7 +8,7 @@ import { Database, defaultMemoryBytes, defaultThreads } from './database.ts';
 import { describeTable, settleTable } from './describe.ts';
 import { explainFailure } from './failures.ts';
 import { inspectPath } from './files.ts';
-import { isImagePreprocessing } from './images/recipe.ts';
+import { isImagePreprocessing, parseImagePreprocessing } from './images/recipe.ts';
 import { ImageDatasets } from './images/service.ts';
 import { transformImages } from './images/transform.ts';
 import { importFile } from './import.ts';
@@ -154,7 +154,13 @@ export function createDataService(options: DataServiceOptions): DataService & { 
       }
     },
 
-    keepTokens: ({ preprocessing, places }) => keepTokens(store.home, preprocessing, places),
+    async readingOf({ preprocessing, tokens }) {
+      if (isImagePreprocessing(preprocessing)) {
+        const { mean, deviation } = parseImagePreprocessing(preprocessing);
+        return { texts: null, normalization: { mean, deviation } };
+      }
+      return { texts: tokens && (await keepTokens(store.home, preprocessing, tokens.places)), normalization: null };
+    },
 
     async transform({ job, path, more = [], preprocessing, force = false, match, report, keep: keepRows }) {
       const made = await jobs.run(job, async (running) => {

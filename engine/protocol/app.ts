@@ -13,6 +13,7 @@ import type {
   RowPage,
   SkippedFile,
   SplitName,
+  RowReading,
 } from './data.ts';
 import type { CheckFinding, CheckReport } from './checking.ts';
 import type { PredictingApp } from './predicting.ts';
@@ -183,8 +184,8 @@ export interface AppService extends HistoryCalls, RunExports, PredictingApp {
   saveSettings(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetInfo>;
   /** Shape of the features and the target, without keeping the prepared rows. Throws what training would: no target, one class, … */
   datasetShape(request: { dataset: string; settings: DatasetSettings }): Promise<DatasetShape>;
-  /** Keeps the tokenizers of a run for one that begins with it: their name (`TextChoice.kept`); null where it reads no texts. */
-  tokensOf(request: { run: number }): Promise<string | null>;
+  /** What a run that begins with this one has to read as it does; its tokenizers are kept for that. */
+  readingOf(request: { run: number }): Promise<RowReading>;
   removeDataset(request: { dataset: string }): Promise<void>;
   /** `only`: see `DataService.rows`. */
   rows(request: { dataset: string; offset: number; limit: number; only?: readonly number[] }): Promise<RowPage>;

@@ -80,8 +80,22 @@ export interface Fold {
 export interface TextChoice extends TextSettings {
   /** Default: all of them where the table has no other column to learn from, else none. */
   readonly columns?: readonly string[];
-  /** Name of tokenizers that were kept (`DataService.keepTokens`): tokens are cut by these, none is trained. */
+  /** Name of tokenizers that were kept (`DataService.readingOf`): tokens are cut by these, none is trained. */
   readonly kept?: string;
+}
+
+/** A channel each: a pixel x of 0 … 1 is read as (x − mean) / deviation. */
+export interface Normalization {
+  readonly mean: readonly number[];
+  readonly deviation: readonly number[];
+}
+
+/** How a run reads rows: what one that begins with its weights has to read as it does. Null: each as it finds best. */
+export interface RowReading {
+  /** Name of its tokenizers (`TextChoice.kept`). */
+  readonly texts: string | null;
+  /** Of pixels. */
+  readonly normalization: Normalization | null;
 }
 
 /**
@@ -107,6 +121,8 @@ export interface DatasetSettings {
   readonly fold?: Fold;
   /** Tables only. */
   readonly texts?: TextChoice;
+  /** Pictures only. Default: of the training split. A run that begins with another one keeps that one's: its weights know no other. */
+  readonly normalization?: Normalization;
   /** Pictures only: corrected classes by file name. */
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -320,7 +336,7 @@ export interface PreparedData {
   /** First row of each shard, plus the total as the last entry. */
   readonly shardStarts: readonly number[];
   /** Images: mean and standard deviation of each channel over the training split, pixels in 0 … 1. Default: 0 and 1. */
-  readonly normalization?: { readonly mean: readonly number[]; readonly deviation: readonly number[] };
+  readonly normalization?: Normalization;
   /** Rows of each class in the training split; of a language model none. */
   readonly classCounts: readonly number[];
   /** Of a language model: bytes of UTF-8 that a token stands for, of the texts of each split. */
@@ -390,10 +406,10 @@ export interface DataService {
   skipped(request: { dataset: string }): Promise<readonly SkippedFile[]>;
   prepare(request: { job: string; dataset: string; options: PrepareOptions }): Promise<PreparedData>;
   /**
-   * Keeps the tokenizers of a run's preprocessing for runs that begin with it: their name, which `TextChoice.kept` takes; null where it reads no
-   * texts. `places`: tokens of a text that its model can read, 0 = any number; absent: as many as it did read, no fewer and no more.
+   * How a run's preprocessing reads rows, for runs that begin with it. Where its model reads tokens its tokenizers are kept for them. `places`:
+   * tokens of a text that the model can read, 0 = any number; absent: as many as it did read, no fewer and no more.
    */
-  keepTokens(request: { preprocessing: unknown; places?: number }): Promise<string | null>;
+  readingOf(request: { preprocessing: unknown; tokens: { places?: number } | null }): Promise<RowReading>;
   /**
    * Applies a run's fitted preprocessing to another file; `y` is NaN where the file has no target. A file with a column of
    * which (nearly) nothing can be used is refused (`input.unusable_column`) unless it is asked for with `force`.

@@ -1,7 +1,15 @@
 // What a run makes of a dataset: which columns it leaves out and why, and how many rows each split gets. The same rules for
 // the data service, which keeps to them, and for the window and the command line, which say so beforehand.
 
-import type { DatasetInfo, DatasetSettings, DataWarning, LeftOutColumn, RowForm, SplitName } from './data.ts';
+import type {
+  DatasetInfo,
+  DatasetSettings,
+  DataWarning,
+  LeftOutColumn,
+  RowForm,
+  RowReading,
+  SplitName,
+} from './data.ts';
 import type { RunData } from './runs.ts';
 
 export const splitNames = ['train', 'validation', 'test'] as const satisfies readonly SplitName[];
@@ -39,6 +47,27 @@ export function textColumns(info: Used): readonly string[] {
   return info.columns.flatMap(({ name, type }) =>
     type === 'text' && name !== info.target && !leftOut.has(name) ? [name] : [],
   );
+}
+
+/**
+ * The settings of a dataset for a run that reads rows as another one does (null: as it finds best). `columns`: where no text is read yet and
+ * there is one column of it, that one is.
+ */
+export function readAs(
+  info: Used & Pick<DatasetInfo, 'kind' | 'image'>,
+  { texts: kept, normalization }: RowReading,
+  columns = true,
+): DatasetSettings {
+  const { texts: { kept: _, ...texts } = {}, normalization: __, ...settings } = info.settings;
+  if (info.kind === 'images') {
+    // Weights for pictures of other channels are not taken.
+    const fits = normalization !== null && normalization.mean.length === info.image?.channels;
+    return fits ? { ...settings, normalization } : settings;
+  }
+  if (kept === null) return info.settings.texts === undefined ? settings : { ...settings, texts };
+  const all = info.columns.filter(({ name, type }) => type === 'text' && name !== info.target);
+  const unread = columns && textColumns(info).length === 0 && all.length === 1;
+  return { ...settings, texts: { ...texts, ...(unread && { columns: [all[0].name] }), kept } };
 }
 
 /** Where the model reads these columns of text, as far as they are such. */

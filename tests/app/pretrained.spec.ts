@@ -46,6 +46,8 @@ test('a model that is dropped is something to begin with, its body frozen', asyn
     /Layer 1 .* to layer \d+ .*taken, trained on/,
     /\(Output\)\s*new, drawn by chance: 3 outputs here, 5 there/,
   ]);
+  const pixels = 'Pixels are read as run 1 reads them: mean 0.485, 0.456, 0.406, deviation 0.229, 0.224, 0.225.';
+  await expect(pane.getByText(pixels)).toBeVisible();
   await pane.getByLabel('Layers frozen').selectOption({ label: 'The body: all before the head' });
   await expect(fits.getByRole('listitem').first()).toHaveText(/taken and frozen/);
   await screenshot(app, 'pretrained-new-run');

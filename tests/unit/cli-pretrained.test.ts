@@ -21,6 +21,8 @@ writeTree(folder, {
   ...noisyClasses(['left', 'right', 'up'], 12, { size: 64, prefix: 'own/' }),
 });
 const runs = async (): Promise<number> => (await trainyard(home, 'runs', '--json')).events.length;
+const readingOfPixels = (run: number): { readonly mean: number[]; readonly deviation: number[] } =>
+  JSON.parse(fs.readFileSync(path.join(home, 'runs', String(run), 'preprocessing.json'), 'utf8'));
 const weightsOf = (run: number) =>
   decodeSafetensors(new Uint8Array(fs.readFileSync(path.join(home, 'runs', String(run), 'best.safetensors')))).tensors;
 
@@ -60,7 +62,12 @@ test('a run begins with it: the body frozen, the head as wide as the data', asyn
     Buffer.from(before[name].data.buffer).equals(Buffer.from(now[name].data.buffer)),
   );
   assert.equal(Object.keys(before).length - same.length, 2, 'all but weight and bias of the head stayed');
-  assert.match((await trainyard(home, 'show', String(run))).stdout, /family +started from run 2/);
+  // Its frozen weights know pixels as they learned from them: those of ImageNet, not by the mean of these pictures.
+  const { mean, deviation } = readingOfPixels(run);
+  assert.deepEqual([mean, deviation], [readingOfPixels(2).mean, readingOfPixels(2).deviation]);
+  assert.deepEqual(mean, [0.485, 0.456, 0.406]);
+  const shown = (await trainyard(home, 'show', String(run))).stdout;
+  assert.match(shown, /family +started from run 2/);
 });
 
 test('what cannot be: other data, no file to name an architecture of, classes that do not fit, going on with it', async () => {

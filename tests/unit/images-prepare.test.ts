@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
 import type { TestContext } from 'node:test';
-import { expectedCounts, givenSplits, splitOrigin } from '../../engine/protocol/use.ts';
+import { expectedCounts, givenSplits, readAs, splitOrigin } from '../../engine/protocol/use.ts';
 import type { DataService, DatasetInfo, DatasetSettings, PreparedData } from '../../engine/protocol/data.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import {
@@ -93,6 +93,23 @@ test('a seeded, stratified split; bytes; statistics of the training split alone'
     y.slice(0, 16).some((label) => label !== y[0]),
     'training rows are shuffled',
   );
+});
+
+test('a normalisation that weights learned with stands in place of that of the training split', async (t) => {
+  const { service, info } = await imported(t, noisyClasses(['a', 'b'], 15));
+  const reading = { texts: null, normalization: { mean: [0.485, 0.456, 0.406], deviation: [0.229, 0.224, 0.225] } };
+  const settings = readAs(info, reading);
+  const data = await prepare(service, info.id, settings);
+  assert.deepEqual(data.normalization, reading.normalization);
+  assert.deepEqual(
+    [0, 1].map((i) => (data.preprocessing as Record<string, unknown>)[['mean', 'deviation'][i]]),
+    [reading.normalization.mean, reading.normalization.deviation],
+  );
+  // It goes with those weights, and is not for pictures of other channels.
+  assert.deepEqual(readAs({ ...info, settings }, { texts: null, normalization: null }), {});
+  const grey = { mean: [0.5], deviation: [0.5] };
+  assert.deepEqual(readAs({ ...info, settings }, { texts: null, normalization: grey }), {});
+  await assert.rejects(prepare(service, info.id, { normalization: grey }), /pictures with 1 channel; these have 3/);
 });
 
 test('each row is the picture it says it is', async (t) => {

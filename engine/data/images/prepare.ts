@@ -3,6 +3,7 @@
 
 import { InputError } from '../../protocol/errors.ts';
 import type { ImageInfo, PrepareOptions, PreparedData, Shard, SplitName } from '../../protocol/data.ts';
+import { countText } from '../../protocol/words.ts';
 import { drawnShares, splitNames, usualSplit } from '../../protocol/use.ts';
 import type { Job } from '../jobs.ts';
 import type { Prepared } from '../prepare.ts';
@@ -57,7 +58,8 @@ export async function prepareImages(request: PrepareImagesRequest): Promise<Prep
     classCounts[label] = (classCounts[label] as number) + 1;
   }
   const { width, height, channels, fit } = image;
-  const normalization = channelMoments(pictures, sources.subarray(0, counts.train), image);
+  const normalization =
+    givenNormalization(options, image) ?? channelMoments(pictures, sources.subarray(0, counts.train), image);
   const preprocessing: ImagePreprocessing = {
     version: 1,
     kind: 'image',
@@ -195,6 +197,21 @@ function checkCounts(
     'input.too_few_rows',
     `The ${total} pictures of ${name} are too few: ${counts.train} would train, ${counts.validation} validate.`,
     'Add pictures, or change the split.',
+  );
+}
+
+/** Undefined: the training split's own. @throws InputError if it is for pictures of other channels. */
+function givenNormalization(
+  { settings: { normalization } }: PrepareOptions,
+  { channels }: ImageInfo,
+): Pick<ImagePreprocessing, 'mean' | 'deviation'> | undefined {
+  if (normalization === undefined) return undefined;
+  const [mean, deviation] = [[...normalization.mean], [...normalization.deviation]];
+  if (mean.length === channels && deviation.length === channels) return { mean, deviation };
+  throw new InputError(
+    'input.normalization',
+    `The normalisation asked for is that of pictures with ${countText(mean.length, 'channel')}; these have ${channels}.`,
+    'Begin with a run on such pictures.',
   );
 }
 

@@ -33,6 +33,7 @@ export function everySetting(run: RunRecord, model: readonly Setting[], write: W
       ['Target', config.settings.target ?? 'found'],
       ['Split', splitText(run, write)],
       ['Left out', leftOut(run)],
+      ...pixelFacts(config, write),
       ...model,
       parameters,
     ]),
@@ -42,6 +43,12 @@ export function everySetting(run: RunRecord, model: readonly Setting[], write: W
       ...settingFacts(runFields, config, number),
     ].map((fact) => ({ ...fact, value: usedValue(run, fact, write) })),
   ];
+}
+
+/** Of a run that reads pixels as the one does that it begins with. */
+function pixelFacts({ settings: { normalization } }: RunConfig, { number }: Writing): readonly Setting[] {
+  if (normalization === undefined) return [];
+  return (['mean', 'deviation'] as const).map((name) => [`Pixel ${name}`, normalization[name].map(number).join(', ')]);
 }
 
 function facts(list: readonly Setting[]): readonly SettingFact[] {

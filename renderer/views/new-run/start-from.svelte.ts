@@ -18,7 +18,7 @@ import { failureOf, type Failure } from '../../app/failure.ts';
 import { decided } from '../../app/quick-start.ts';
 import { hasModel } from '../../lib/run-words.ts';
 import type { Draft } from './draft.svelte.ts';
-import { readAs } from './kept-texts.ts';
+import { readAsRun } from './read-as.ts';
 
 const fields = [
   'id',
@@ -41,7 +41,7 @@ const hasWeights = (run: Source): boolean =>
 /** Runs that are offered, of the same data and of any. */
 const offered = 60;
 
-type Service = Pick<AppService, 'run' | 'runs' | 'checkpoints' | 'weightShapes' | 'tokensOf' | 'datasetShape'>;
+type Service = Pick<AppService, 'run' | 'runs' | 'checkpoints' | 'weightShapes' | 'readingOf' | 'datasetShape'>;
 
 export class StartFrom {
   /** Absent: weights drawn by chance. */
@@ -102,16 +102,16 @@ export class StartFrom {
     this.request = run === undefined ? undefined : { run, checkpoint: 'best' };
     // Folds and such weights do not go together, and folds may be there without having been asked for.
     if (run !== undefined && this.#draft.folds !== undefined) this.#draft.cross(undefined);
-    return Promise.all([this.#read(), this.#readTexts()]).then(() => undefined);
+    return Promise.all([this.#read(), this.#readRows()]).then(() => undefined);
   }
 
-  /** Has texts cut by the tokenizer of the run, or by one of their own again. */
-  async #readTexts(): Promise<void> {
+  /** Has rows read as the run reads them, or as they are read best again. */
+  async #readRows(): Promise<void> {
     const run = this.request?.run;
     const draft = this.#draft;
     this.#reading = true;
     try {
-      const dataset = await readAs(this.#service, draft.dataset, run);
+      const dataset = await readAsRun(this.#service, draft.dataset, run);
       if (dataset === draft.dataset) return;
       const shape = await this.#service.datasetShape({ dataset: dataset.id, settings: decided(dataset) });
       if (this.request?.run === run) draft.readOtherwise(dataset, shape);
