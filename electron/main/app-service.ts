@@ -5,6 +5,7 @@
 import os from 'node:os';
 import type { AppService, Licences, RegionalFormat } from '../../engine/protocol/app.ts';
 import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
 import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createExports, exportHere } from './exports.ts';
@@ -36,6 +37,7 @@ import { createOwnCatalogue } from './own-catalogue.ts';
 import type { ChosenPaths } from './paths.ts';
 import { FilePredictions } from './predictions.ts';
 import type { RecentFiles } from './recent-files.ts';
+import { savedSettings } from './requests.ts';
 import { ServedModels } from './served-models.ts';
 import { classifyFiles, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
 import type { Power } from './power.ts';
@@ -134,12 +136,17 @@ function datasets({
   | 'skippedFiles'
 > {
   const settingsOf = async (dataset: string): Promise<DatasetSettings | null> =>
-    (await store.getSetting({ key: settingsKey(dataset) })) as DatasetSettings | null;
+    savedSettings(await store.getSetting({ key: settingsKey(dataset) }));
 
   /** A dataset under the settings a person saved for it. */
   const asSaved = async (info: DatasetInfo): Promise<DatasetInfo> => {
     const settings = await settingsOf(info.id);
-    return settings === null ? info : data.describe({ dataset: info.id, settings });
+    if (settings === null) return info;
+    // Of a column that it has not, say: such settings count as none.
+    return data.describe({ dataset: info.id, settings }).catch((error: unknown) => {
+      if (error instanceof InputError) return info;
+      throw error;
+    });
   };
 
   return {

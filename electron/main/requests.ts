@@ -6,6 +6,7 @@ import { priorities } from '../../engine/protocol/queue.ts';
 import { declarations } from '../../engine/learners/declared/registry.ts';
 import { mostLayers, type ModelSpec } from '../../engine/model/spec.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
+import type { DatasetSettings } from '../../engine/protocol/data.ts';
 import { exportFormats } from '../../engine/protocol/exports.ts';
 import { recordFields } from '../../engine/protocol/store.ts';
 import { runStates, type RunConfig } from '../../engine/protocol/runs.ts';
@@ -61,6 +62,9 @@ const settings = z.strictObject({
     .optional(),
   labels: wordsTo(z.string().max(1000)).optional(),
 });
+
+/** The settings of a dataset as the history holds them; null: none, or what cannot be read. */
+export const savedSettings = (stored: unknown): DatasetSettings | null => settings.safeParse(stored).data ?? null;
 
 /** Layers are checked in full, with places and hints, when the model is built. */
 const model: z.ZodType<ModelSpec> = z.looseObject({

@@ -2,14 +2,15 @@
 // shows of it stands beside it.
 
 import { isDeepStrictEqual } from 'node:util';
-import { InputError } from '../protocol/errors.ts';
+import { InputError, TrainyardError } from '../protocol/errors.ts';
 import type { LabRecord, LabResult, LabSummary } from '../protocol/lab.ts';
 import type { Connection } from './database.ts';
+import { readLab } from './readable.ts';
 
 export interface LabsTable {
-  /** Newest first. */
+  /** Newest first, without those that cannot be read. */
   list(): readonly LabSummary[];
-  /** Throws `input.unknown_lab`. */
+  /** Throws `input.unknown_lab`, and `store.unreadable_lab`. */
   read(lab: number): LabRecord;
   /** Within a transaction. Returns its number; a lab that is there already keeps the one it has. */
   add(result: LabResult, imported: boolean): number;
@@ -32,19 +33,27 @@ export function createLabsTable(connection: Connection): LabsTable {
   };
   return {
     list() {
+      type Row = LabRow & Pick<LabSummary, 'machine' | 'startedAt'>;
       const query = `
-        SELECT id, imported, machine, started_at AS startedAt, json_extract(result, '$.seconds') AS seconds,
-          (SELECT json_group_array(json_extract(value, '$.id')) FROM json_each(result, '$.devices')) AS devices
-        FROM lab ORDER BY started_at DESC, id DESC`;
-      type Row = Omit<LabSummary, 'imported' | 'devices'> & { imported: number; devices: string };
+        SELECT id, imported, machine, started_at AS startedAt, result FROM lab ORDER BY started_at DESC, id DESC`;
       return connection
         .sql<[], Row>(query)
         .all()
-        .map((row) => ({ ...row, imported: row.imported === 1, devices: JSON.parse(row.devices) as string[] }));
+        .flatMap(({ id, imported, machine, startedAt, result }) => {
+          const lab = readLab(result);
+          if (lab === null) return [];
+          const { seconds, devices } = lab;
+          return [{ id, imported: imported === 1, machine, startedAt, seconds, devices: devices.map((one) => one.id) }];
+        });
     },
     read(lab) {
-      const { id, imported, result } = rowOf(lab);
-      return { id, imported: imported === 1, result: JSON.parse(result) as LabResult };
+      const { id, imported, result: text } = rowOf(lab);
+      const result = readLab(text);
+      if (result === null) {
+        const message = `What the history holds of lab ${lab} cannot be read.`;
+        throw new TrainyardError('store.unreadable_lab', message, 'Measure this machine again, or read its file.');
+      }
+      return { id, imported: imported === 1, result };
     },
     add(result, imported) {
       const { machine, startedAt } = result;
@@ -53,7 +62,7 @@ export function createLabsTable(connection: Connection): LabsTable {
         .all(machine.name, startedAt);
       const encoded = JSON.stringify(result);
       // A file that was read has its members in another order.
-      const known = same.find((row) => isDeepStrictEqual(JSON.parse(row.result), JSON.parse(encoded)));
+      const known = same.find((row) => isDeepStrictEqual(readLab(row.result), JSON.parse(encoded)));
       if (known) return known.id;
       const insert = connection.sql<[string, number, number, string], { id: number }>(
         'INSERT INTO lab (machine, started_at, imported, result) VALUES (?, ?, ?, ?) RETURNING id',

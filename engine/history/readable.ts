@@ -1,10 +1,11 @@
 // What a row holds as JSON, read with a check of all that others rely on: a run of which something cannot be read is shown as such,
-// and takes no list along. Runs of other machines are held to the same before they are taken up.
+// and takes no list along; a lab is left out. Runs of other machines are held to the same before they are taken up.
 
 import { z } from 'zod';
 import { declarationOf, settingGroups } from '../learners/declared/registry.ts';
 import { unreadableLearner } from '../learners/declared/foreign.ts';
 import type { WireError } from '../protocol/errors.ts';
+import type { LabResult } from '../protocol/lab.ts';
 import type { RunConfig } from '../protocol/runs.ts';
 import { runFields } from '../settings/run.ts';
 import { settingFacts } from '../settings/values.ts';
@@ -62,6 +63,37 @@ function isUsable(stored: RunConfig): boolean {
   } catch {
     return false;
   }
+}
+
+const spread = z.looseObject({ median: number, low: number, high: number });
+const samples = z.array(z.looseObject({ at: number, value: spread }));
+const lab = z.looseObject({
+  machine: z.looseObject({ name: z.string(), cpu: z.string(), cores: number, memoryBytes: number, os: z.string() }),
+  startedAt: number,
+  seconds: number,
+  devices: z.array(
+    z.looseObject({
+      id: z.string(),
+      kind: z.enum(['cpu', 'gpu']),
+      name: z.string(),
+      threads: number,
+      products: samples,
+      products16: samples.optional(),
+      copy: samples,
+      triad: samples,
+      latencies: z.array(z.looseObject({ name: z.string(), microseconds: spread })),
+      transfer: z.looseObject({ toGbPerSecond: spread, fromGbPerSecond: spread }).optional(),
+      scaling: z.looseObject({ samples, own: samples.optional() }).optional(),
+      workloads: z.array(z.looseObject({ name: z.string(), unit: z.string(), milliseconds: spread })),
+    }),
+  ),
+  notes: z.array(z.string()),
+});
+
+/** A lab as it was kept; null: a part that others rely on is missing. */
+export function readLab(text: string): LabResult | null {
+  const value = valueOf(text);
+  return lab.safeParse(value).success ? (value as LabResult) : null;
 }
 
 /** Of a run's row: what cannot be read. */

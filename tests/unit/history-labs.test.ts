@@ -48,6 +48,30 @@ test('a lab that comes back from its own file is the one that is there, whatever
   assert.notEqual((await store.addLab({ result: changed, imported: true })).id, id);
 });
 
+test('a lab of which a part is missing or damaged is left out of the list, and said to be unreadable', async (context) => {
+  const home = temporaryHome(context);
+  const store = createStore(home);
+  context.after(() => store.close());
+  const { id } = await store.addLab({ result: exampleLab(1000), imported: false });
+  const { devices, ...rest } = exampleLab(3000);
+  const [{ latencies: _latencies, ...device }] = devices;
+  const damaged = ['{}', 'null', '[]', JSON.stringify(rest), JSON.stringify({ ...rest, devices: [device] })];
+  const database = openDatabase(join(home, 'history.db'));
+  const insert = database.sql<[string]>(
+    "INSERT INTO lab (machine, started_at, imported, result) VALUES ('desk', 3000, 0, ?)",
+  );
+  for (const result of damaged) insert.run(result);
+  database.close();
+  assert.deepEqual(
+    (await store.labs()).map((lab) => lab.id),
+    [id],
+  );
+  await assert.rejects(store.lab({ lab: id + 1 }), { code: 'store.unreadable_lab' });
+  // Beside such a row of its time, a lab is kept as ever.
+  const again = await store.addLab({ result: exampleLab(3000), imported: false });
+  assert.equal((await store.labs())[0].id, again.id);
+});
+
 test('version 6: a history of version 5 keeps its runs and takes labs', async (context) => {
   const home = temporaryHome(context);
   const old = openDatabase(join(home, 'history.db'));

@@ -6,7 +6,7 @@ import test from 'node:test';
 import { helpOf, parseCommand, type Command } from '../../electron/cli/command.ts';
 import { checkChoicesFit, chosenByFlags, flagsOf } from '../../electron/cli/setting-flags.ts';
 import { train } from '../../electron/cli/commands/train.ts';
-import { requests } from '../../electron/main/requests.ts';
+import { requests, savedSettings } from '../../electron/main/requests.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { augmentationFields } from '../../engine/settings/augmentation.ts';
 import { fieldsFor, type FieldTable, type SettingsOf } from '../../engine/settings/field.ts';
@@ -46,6 +46,13 @@ const wider = fieldsFor<TrainedOn>()({
 function commandWith(options: Command['options']): Command {
   return { name: 'try', usage: '', summary: 'Tries.', positionals: [0, 0], options, run: async () => undefined };
 }
+
+test('saved settings of a dataset that are none count as no settings', () => {
+  const saved = { target: 'price', ignored: ['id'], split: [0.8, 0.1, 0.1] };
+  assert.deepEqual(savedSettings(saved), saved);
+  for (const none of [null, 'garbage', 7, [], { target: 5 }, { ignored: 'id' }, { types: 'number' }])
+    assert.equal(savedSettings(none), null, JSON.stringify(none));
+});
 
 test('a field added to a table is in types, defaults, requests, flags and help', () => {
   const spec: SettingsOf<typeof wider> = values.defaultsOf(wider, table);

@@ -54,6 +54,8 @@ export class LabDesk {
   racing: Racing | null = $state.raw(null);
   failure: Failure | null = $state.raw(null);
   loaded: boolean = $state(false);
+  /** What reading the labs failed with, until it succeeds. */
+  #unread: Failure | null = null;
   readonly #app: AppState;
 
   constructor(app: AppState) {
@@ -93,8 +95,10 @@ export class LabDesk {
       this.mine = mine;
       this.before = before;
       if (this.beside && !list.some(({ id }) => id === this.beside?.id)) this.beside = null;
+      if (this.failure === this.#unread) this.failure = null;
+      this.#unread = null;
     } catch (error) {
-      this.failure = failureOf(error);
+      this.failure = this.#unread = failureOf(error);
     }
     this.loaded = true;
   }
