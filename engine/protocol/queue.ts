@@ -181,6 +181,18 @@ export function positionAt(others: readonly Waiting[], to: number): number | nul
   return between > places[at - 1] && between < next ? between : null;
 }
 
+/**
+ * The place (0 = first) that a run has among the others where it stands as in `order`, which may name runs that wait no more: behind the
+ * nearest before it that still waits, else before the nearest behind it.
+ */
+export function placeWithin(order: readonly number[], run: number, others: readonly number[]): number {
+  const at = order.indexOf(run);
+  const above = order.slice(0, at).findLast((id) => others.includes(id));
+  if (above !== undefined) return others.indexOf(above) + 1;
+  const below = order.slice(at + 1).find((id) => others.includes(id));
+  return below === undefined ? others.length : others.indexOf(below);
+}
+
 /** What holds runs back. */
 export interface QueueView {
   readonly paused: boolean;

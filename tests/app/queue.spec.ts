@@ -53,6 +53,10 @@ test('runs wait in the order a person gives them, and outlive the program', asyn
   await page.keyboard.press('Alt+ArrowUp');
   await expect(rows).toHaveText([/two.*high priority, from/, /three.*high/, /one/]);
   await screenshot(app, 'queue-priorities');
+  // Taken back, it has the priority that it had, though it might stand there with the high one too.
+  await page.keyboard.press('Control+z');
+  await expect(rows).toHaveText([/three.*high/, /two/, /one/]);
+  await expect(rows.nth(1)).not.toContainText('high');
   for (const run of [3, 4]) await callService(app, 'changeQueue', { run, priority: 'normal' });
   for (const [to, run] of [3, 2, 4].entries()) await callService(app, 'changeQueue', { run, to });
   await expect(rows).toHaveText([/two/, /one/, /three/]);

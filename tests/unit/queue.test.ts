@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { queueWish } from '../../electron/cli/queue-options.ts';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
-import { holdOf, inTurn, placeOf, positionAt, type Waiting } from '../../engine/protocol/queue.ts';
+import { holdOf, inTurn, placeOf, placeWithin, positionAt, type Waiting } from '../../engine/protocol/queue.ts';
 import { InputError } from '../../engine/protocol/errors.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createRunManager, type RunManager } from '../../engine/runs/manager.ts';
@@ -64,6 +64,17 @@ async function until(reached: () => Promise<boolean> | boolean, what: string): P
   }
   assert.fail(what);
 }
+
+test('the place of a run in an order, among those of it that still wait', () => {
+  const order = [1, 2, 3, 4];
+  assert.equal(placeWithin(order, 3, [1, 2, 4]), 2);
+  assert.equal(placeWithin(order, 3, [2, 4]), 1, 'the first has begun');
+  assert.equal(placeWithin(order, 3, [4]), 0, 'all before it have begun');
+  assert.equal(placeWithin(order, 3, [9, 4, 8]), 1, 'others came before and behind');
+  assert.equal(placeWithin(order, 1, [8, 2, 3, 4]), 1, 'the first, behind one that was put first since');
+  assert.equal(placeWithin(order, 3, [4, 2]), 2, 'others were moved since');
+  assert.equal(placeWithin(order, 3, [8, 9]), 2, 'none of it waits any more');
+});
 
 test('any sequence of moves leaves the order that a list would have, and runs made later stand behind it', () => {
   let seed = 7;

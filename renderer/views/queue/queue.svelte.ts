@@ -1,7 +1,15 @@
 // What trains and what waits, kept up to date; and the changes a person makes to the order.
 
 import type { AppService } from '../../../engine/protocol/app.ts';
-import { inTurn, placeAt, placeOf, type PlannedRun, type QueueChange } from '../../../engine/protocol/queue.ts';
+import {
+  inTurn,
+  placeAt,
+  placeOf,
+  placeWithin,
+  type PlannedRun,
+  type Priority,
+  type QueueChange,
+} from '../../../engine/protocol/queue.ts';
 import type { PowerHold } from '../../../engine/protocol/choices.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import type { RecordField } from '../../../engine/protocol/store.ts';
@@ -27,6 +35,8 @@ const most = 10_000;
 const pausePoll = 2_000;
 /** How often the plan is made anew while nothing changes but the clock. */
 const planPoll = 10_000;
+
+const idsOf = (runs: readonly Pick<RunRecord, 'id'>[]): readonly number[] => runs.map(({ id }) => id);
 
 export class Queue {
   training: readonly QueuedRun[] = $state.raw([]);
@@ -84,15 +94,23 @@ export class Queue {
     await this.#try(() => this.#service.pauseQueue({ paused }));
   }
 
-  /** To place `to`, 0 = first. The list shows it at once. */
-  async move(run: number, to: number): Promise<void> {
+  /**
+   * To where it stands in `order`, by its neighbours there: others may begin meanwhile. The list shows it at once. `priority`: other than the
+   * one it has. Returns whether it waits at all.
+   */
+  async move(run: number, order: readonly number[], priority?: Priority): Promise<boolean> {
     const moved = this.waiting.find(({ id }) => id === run);
-    if (!moved) return;
+    if (!moved) return false;
     const others = this.waiting.filter(({ id }) => id !== run);
-    const { priority } = placeAt(others, to, placeOf(moved).priority);
-    const placed = { ...moved, queue: { ...placeOf(moved), priority } };
-    this.waiting = [...others.slice(0, to), placed, ...others.slice(to)];
-    await this.#try(() => this.#service.changeQueue({ run, to }));
+    const to = placeWithin(order, run, idsOf(others));
+    const placed = { ...placeOf(moved), priority: placeAt(others, to, priority ?? placeOf(moved).priority).priority };
+    this.waiting = [...others.slice(0, to), { ...moved, queue: placed }, ...others.slice(to)];
+    await this.#try(async () => {
+      const waiting = { states: ['queued'], withoutFolds: true, limit: most, fields: ['id', 'queue'] } as const;
+      const now = idsOf(inTurn((await this.#service.runs(waiting)).runs)).filter((id) => id !== run);
+      await this.#service.changeQueue({ run, to: placeWithin(order, run, now), ...(priority && { priority }) });
+    });
+    return true;
   }
 
   /** What it waits for; null takes it away. */
