@@ -32,6 +32,7 @@ import { createMenuEntry } from './menu-entry.ts';
 import { setupMenu } from './menu.ts';
 import { disableNetworkServices, guardNetwork } from './network.ts';
 import { ChosenPaths } from './paths.ts';
+import { forgetCopiedLinks, noteFolder } from './copied-home.ts';
 import { failureRecorder, reportCrashes } from './crash-reports.ts';
 import { respectPower } from './power.ts';
 import { createProcesses } from './processes.ts';
@@ -75,9 +76,11 @@ function openWindow(): void {
     event.preventDefault();
     opened.add([file]);
   });
+  forgetCopiedLinks(home);
   if (!app.requestSingleInstanceLock({ files })) {
     app.quit();
   } else {
+    noteFolder(home);
     // Tests run as root, where Chromium's sandbox cannot work; windows ask for it all the same.
     if (!app.commandLine.hasSwitch('no-sandbox')) app.enableSandbox();
     registerScheme();

@@ -1,0 +1,28 @@
+// Chromium's links in the home, by which a second start finds the app that has it. They come along where a home is copied while its app
+// runs: the copy would then hand over to that app, and end without a word. So the home notes which folder it is.
+
+import fs from 'node:fs';
+import path from 'node:path';
+
+const links = ['SingletonLock', 'SingletonSocket', 'SingletonCookie'] as const;
+const noteOf = (home: string): string => path.join(home, 'window', 'folder');
+/** The same for all machines that share a disk; a copy has another. */
+const numberOf = (home: string): string => String(fs.statSync(home, { bigint: true }).ino);
+
+/** Before the lock is asked for: links of the folder that this one was copied from are removed. */
+export function forgetCopiedLinks(home: string): void {
+  let noted: string;
+  try {
+    noted = fs.readFileSync(noteOf(home), 'utf8');
+  } catch {
+    return;
+  }
+  if (noted === numberOf(home)) return;
+  for (const link of links) fs.rmSync(path.join(home, link), { force: true });
+}
+
+/** Once this app has the lock. */
+export function noteFolder(home: string): void {
+  fs.mkdirSync(path.dirname(noteOf(home)), { recursive: true });
+  fs.writeFileSync(noteOf(home), numberOf(home));
+}
