@@ -83,7 +83,10 @@ function basisOf(devices: readonly MachineDevice[]): string {
 
 const shortName = (name: string): string => name.replace(/^(NVIDIA )?GeForce /, '');
 
-/** The middle of a range in two digits, `4 s`, `6 min`, `3.2 h`, `12 days`. */
+/** Seconds. */
+const year = 365 * 86_400;
+
+/** The middle of a range in two digits, `4 s`, `6 min`, `3.2 h`, `12 days`, `280 years`. */
 export function about(range: readonly [number, number]): string {
   const seconds = middleOf(range);
   const [value, unit] =
@@ -93,7 +96,9 @@ export function about(range: readonly [number, number]): string {
         ? [seconds / 60, 'min']
         : seconds < 172_800
           ? [seconds / 3600, 'h']
-          : [seconds / 86_400, 'days'];
+          : seconds < 2 * year
+            ? [seconds / 86_400, 'days']
+            : [seconds / year, 'years'];
   if (unit === 's' && value < 0.1) return 'under 0.1\u00a0s';
   return `${value >= 10 ? Math.round(value).toLocaleString('en') : Number(value.toPrecision(2))}\u00a0${unit}`;
 }

@@ -204,6 +204,11 @@ function decoded(path: string): string {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
+function finite(name: string, value: unknown): unknown {
+  if (value !== Infinity && value !== -Infinity) return value;
+  throw new Refusal(400, `The number of "${name}" is beyond ±1.8e308. Send null where it is unknown.`);
+}
+
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const type = request.headers['content-type'] ?? 'application/json';
   if (!/^application\/json\b/i.test(type))
@@ -218,9 +223,13 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     if (bytes > largestBody) throw tooLarge;
     parts.push(part);
   }
+  const text = Buffer.concat(parts).toString('utf8');
+  // What may be beyond ±1.8e308, which would be read as infinite and then as missing.
+  const huge = /[eE]\+?0*[1-9]\d{2}|\d{300}/.test(text);
   try {
-    return JSON.parse(Buffer.concat(parts).toString('utf8'));
+    return huge ? JSON.parse(text, finite) : JSON.parse(text);
   } catch (error) {
+    if (error instanceof Refusal) throw error;
     const { message } = error as Error;
     throw new Refusal(400, `The body is no JSON: ${message}.`);
   }

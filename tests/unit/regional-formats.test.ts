@@ -239,6 +239,7 @@ test('an interval of very small values is written in powers of ten: 0.000–0.00
     intervalText({ name: 'log_loss', value: low, low, high, linear: null, constant: null });
   assert.equal(text(2.531e-6, 6.13e-6), '2.53e−6–6.13e−6');
   assert.equal(text(0, 0.0123), '0.000–0.012');
+  assert.equal(text(0.7771, 0.7774), '0.777', 'ends that are written alike are one');
 });
 
 test('the end of a long training is a day, without the minute nobody can know: with one it did not fit its column', () => {

@@ -149,6 +149,7 @@ test('serve answers programs of this machine that have the token, and nobody els
     const errors: readonly (readonly [at: string, body: unknown, status: number, message: RegExp])[] = [
       ['/predict', '{"island": ', 400, /The body is no JSON/],
       ['/predict', '[]', 200, /predictions/],
+      ['/predict', '{"island": "Biscoe", "bill_length_mm": 1e400}', 400, /"bill_length_mm" is beyond ±1\.8e308/],
       ['/predict', '"x"', 400, /Row 1 is no object/],
       ['/predict', { island: 'Biscoe' }, 400, /Row 1 has no "bill_length_mm"/],
       ['/predict', Array.from({ length: 10_001 }, () => ({})), 400, /10001 rows are too many/],

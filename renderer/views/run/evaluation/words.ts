@@ -19,7 +19,8 @@ export function intervalText(score: Score): string {
   const { unit } = scoreNames[score.name];
   const [low, high] = [score.low, score.high];
   if (Number.isNaN(low)) return missing;
-  if (unit === 'share') return `${fixed(100 * low, 1)}–${percent(high, 1)}`;
+  if (unit === 'share')
+    return percent(low, 1) === percent(high, 1) ? percent(low, 1) : `${fixed(100 * low, 1)}–${percent(high, 1)}`;
   const text = (value: number): string =>
     unit === 'target' || Math.abs(value) >= 1000 || (value !== 0 && Math.abs(value) < 5e-4)
       ? short(value, 3)
@@ -27,9 +28,11 @@ export function intervalText(score: Score): string {
   return rangeText(low, high, text);
 }
 
-/** Between numbers below 0 a dash would read as a sign. */
-export const rangeText = (low: number, high: number, text: (value: number) => string): string =>
-  `${text(low)}${low < 0 || high < 0 ? ' to ' : '–'}${text(high)}`;
+/** Between numbers below 0 a dash would read as a sign; ends that are written alike are one. */
+export function rangeText(low: number, high: number, text: (value: number) => string): string {
+  const [from, to] = [text(low), text(high)];
+  return from === to ? from : `${from}${low < 0 || high < 0 ? ' to ' : '–'}${to}`;
+}
 
 /** An error, in the target's unit or as a share. */
 export const errorText = (value: number, unit: ErrorUnit): string =>
