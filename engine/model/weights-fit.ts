@@ -17,6 +17,8 @@ export interface LayerFit {
   readonly outputs?: { readonly wanted: number; readonly found: number };
   /** Of an output layer: the classes of the other run where they are not those here, be it new for it or, as they have no names, taken by their numbers. */
   readonly classes?: ClassNames;
+  /** Of an output layer of the same classes in another order, which is taken: for each of its outputs the number of that run's. */
+  readonly order?: readonly number[];
   /** Keeps the weights it begins with. */
   readonly frozen: boolean;
   /** Of a layer that does not fit: the first tensor that has another shape; no `found`: there is none of that name. */
@@ -31,7 +33,7 @@ export interface ClassNames {
 
 /**
  * How the layers that have weights fit those of another run, from its first to its last. Layers from `upTo` on, those that run
- * has nothing for, and an output layer of other classes are new; the first `frozen` ones are frozen. Without `classes` their number alone tells.
+ * has nothing for, and an output layer of other classes are new (of the same in another order it is taken by their names); the first `frozen` ones are frozen. Without `classes` their number alone tells.
  */
 export function weightsFit(
   model: ResolvedModel,
@@ -59,6 +61,9 @@ export function weightsFit(
       if (layer >= upTo || all.every(({ name }) => !foundFor(name))) return { ...about, fit: 'new' };
       const wrong = all.find(({ name, shape }) => foundFor(name)?.join() !== shape.join());
       if (!wrong && head && classes && !sameNames(classes)) {
+        const order = orderOf(classes);
+        const perClass = all.every(({ shape }) => shape.at(-1) === order?.length);
+        if (order && perClass) return { ...about, fit: 'taken', order };
         const nameless = isNumbered(classes.here) || isNumbered(classes.there);
         return { ...about, fit: nameless ? 'taken' : 'new', classes };
       }
@@ -78,6 +83,13 @@ export function classNames(output: OutputSpec, there: readonly string[] | undefi
 /** Capitals aside: POSITIVE is positive. */
 const sameNames = ({ here, there }: ClassNames): boolean =>
   here.every((name, k) => name.toLowerCase() === there[k].toLowerCase());
+
+/** For each class here its number there; undefined where they are not the same classes, capitals aside. */
+function orderOf({ here, there }: ClassNames): readonly number[] | undefined {
+  const numbers = new Map(there.map((name, k) => [name.toLowerCase(), k]));
+  const order = here.map((name) => numbers.get(name.toLowerCase()) ?? -1);
+  return new Set(order).size === there.length && !order.includes(-1) ? order : undefined;
+}
 
 /** Whether they are called by their numbers alone, as a model is whose classes nobody named. */
 const isNumbered = (names: readonly string[]): boolean =>
@@ -111,7 +123,15 @@ export function gathered(fits: readonly LayerFit[]): readonly LayerFit[] {
   let first = '';
   for (const fit of fits) {
     const before = told.at(-1);
-    const alike = before && !fit.wrong && !before.wrong && !fit.outputs && !before.outputs && !fit.classes;
+    const alike =
+      before &&
+      !fit.wrong &&
+      !before.wrong &&
+      !fit.outputs &&
+      !before.outputs &&
+      !fit.classes &&
+      !fit.order &&
+      !before.order;
     if (!alike || fit.fit !== before.fit || fit.frozen !== before.frozen) {
       told.push(fit);
       first = fit.title;

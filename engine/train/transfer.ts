@@ -6,7 +6,7 @@ import { classNames, classWords, gathered, weightsFit } from '../model/weights-f
 import { InputError } from '../protocol/errors.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { decodeCheckpoint, isCheckpoint } from './checkpoint.ts';
-import { decodeSafetensors } from './safetensors.ts';
+import { decodeSafetensors, type SafeTensor } from './safetensors.ts';
 import type { Weights } from './weights.ts';
 
 export interface Transfer {
@@ -32,21 +32,23 @@ export function transferTo(
   frozenLayers: number,
   output: OutputSpec,
 ): Transfer {
-  const weights = weightsIn(file);
+  const weights: Record<string, SafeTensor> = { ...weightsIn(file) };
   const shapes = Object.fromEntries(Object.entries(weights).map(([name, { shape }]) => [name, shape]));
   const taken: string[] = [];
   const said: string[] = [];
   const fits = weightsFit(model, shapes, { upTo, frozen: frozenLayers, classes: classNames(output, there) });
-  for (const { title, tensors, fit, frozen, wrong, layer } of fits) {
+  for (const { title, tensors, fit, frozen, wrong, layer, order } of fits) {
     if (wrong) throw misshapen(title, { ...wrong, parent, layer });
     if (fit === 'new' && frozen) throw nothingToFreeze(title, parent);
     if (fit === 'taken') taken.push(...tensors);
+    if (order) for (const name of tensors) weights[name] = inOrder(weights[name], order);
   }
-  for (const { title, fit, frozen, outputs, classes } of gathered(fits)) {
+  for (const { title, fit, frozen, outputs, classes, order } of gathered(fits)) {
     const names = classes ? `, as its classes are others: ${classWords(fit, classes)}` : '';
     const fresh = outputs ? `new, of ${outputs.wanted} in place of ${outputs.found}` : `new${names}`;
     const numbered = classes ? `, class by class: ${classWords(fit, classes)}` : '';
-    const taken = `taken from run ${parent}${numbered}${frozen ? ', frozen' : ''}`;
+    const sorted = order ? ', its outputs in the order of the classes here' : '';
+    const taken = `taken from run ${parent}${numbered}${sorted}${frozen ? ', frozen' : ''}`;
     said.push(`${title}: ${fit === 'taken' ? taken : fresh}.`);
   }
   if (taken.length > 0) return { taken, weights, said };
@@ -55,6 +57,12 @@ export function transferTo(
     `Nothing of run ${parent} fits this model.`,
     'Take the layers of that run: leave --model out.',
   );
+}
+
+/** The outputs, which a tensor of an output layer has last, as `order` numbers them. */
+function inOrder({ shape, data }: SafeTensor, order: readonly number[]): SafeTensor {
+  const width = order.length;
+  return { shape, data: data.map((_, at) => data[at - (at % width) + order[at % width]]) };
 }
 
 interface Misshapen {

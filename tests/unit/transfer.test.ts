@@ -122,9 +122,21 @@ test('an output layer is taken for the classes it has learned, by their names; w
   const own = ['bad', 'good', 'mixed'];
   for (const there of [own, ['BAD', 'Good', 'mixed'], undefined]) assert.equal(told(own, there), 'taken from run 7.');
   assert.equal(
-    told(own, ['bad', 'mixed', 'good']),
-    'new, as its classes are others: bad, mixed, good there, bad, good, mixed here.',
+    told(own, ['bad', 'mixed', 'fair']),
+    'new, as its classes are others: bad, mixed, fair there, bad, good, mixed here.',
   );
+  // The same in another order: each class keeps what is known of it.
+  const sorted = 'taken from run 7, its outputs in the order of the classes here.';
+  assert.equal(told(own, ['Mixed', 'bad', 'good']), sorted);
+  assert.equal(told(['1', '0', '2'], ['0', '1', '2']), sorted);
+  const trained = transferTo(model, from, 0, { kind: 'classes', classes: own }).weights;
+  const there = ['mixed', 'bad', 'good'];
+  const { weights } = transferTo(model, { ...from, classes: there }, 0, { kind: 'classes', classes: own });
+  for (const name of ['2.weight', '2.bias'])
+    trained[name].data.forEach((value, at) => {
+      const to = at - (at % 3) + own.indexOf(there[at % 3]);
+      assert.equal(weights[name].data[to], value, `${name} ${at}`);
+    });
   assert.equal(
     told(own, ['LABEL_0', 'LABEL_1', 'LABEL_2']),
     'taken from run 7, class by class: LABEL_0 for bad, LABEL_1 for good, LABEL_2 for mixed.',

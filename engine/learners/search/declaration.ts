@@ -155,7 +155,7 @@ export const declaration = declare({
   summary: 'One learner with other settings each time, looking for those that predict best',
   about: {
     title: () => 'A search of settings',
-    text: 'Trials are trained on the same rows, each where good ones were found. Those that fall behind are stopped early. What predicts best is kept as a model; the test rows are not looked at.',
+    text: 'Trials are trained on the same rows, each where good ones were found. With stopping early, those that fall behind end before the others. What predicts best is kept as a model; the test rows are not looked at.',
   },
   fields: searchFields,
   forms: ['columns'],
