@@ -32,11 +32,31 @@ const copiedAtOnce = 500;
 /** How long a statement waits for another process's transaction before it fails with SQLITE_BUSY. */
 const busyMilliseconds = 10_000;
 
+/** Milliseconds between two tries of what SQLite does not wait for by itself. */
+const retryMilliseconds = 20;
+
+/**
+ * Puts a database in write-ahead mode. SQLite gives up at once where another process writes to a file that is not in that mode yet, as two
+ * programs do that begin a home together.
+ */
+function writeAhead(database: Database.Database): void {
+  const end = performance.now() + busyMilliseconds;
+  for (;;) {
+    try {
+      database.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== 'SQLITE_BUSY' || performance.now() > end) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, retryMilliseconds);
+    }
+  }
+}
+
 /** Opens or creates a database file in write-ahead mode. Throws what SQLite throws; failures.ts makes words of it. */
 export function openDatabase(file: string, { beforeWrite }: DatabaseOptions = {}): Connection {
   const database = new Database(file, { timeout: busyMilliseconds });
   try {
-    database.pragma('journal_mode = WAL');
+    writeAhead(database);
     database.pragma('synchronous = NORMAL');
     database.pragma('foreign_keys = ON');
   } catch (error) {

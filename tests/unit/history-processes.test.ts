@@ -7,6 +7,7 @@ import { once } from 'node:events';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { openStore } from '../../engine/history/client.node.ts';
 import { openDatabase } from '../../engine/history/database.ts';
 import { isAlive, processOwner } from '../../engine/history/owner.ts';
@@ -130,6 +131,26 @@ test('a store that somebody watches notices by itself that a process has died', 
   await kill(child);
   await interrupted;
   await store.close();
+});
+
+test('a database that another program is just making is waited for, though SQLite does not', async (context) => {
+  const file = join(temporaryHome(context), 'history.db');
+  // Written to before it is in write-ahead mode.
+  const making = new Worker(
+    `const { parentPort, workerData } = require('node:worker_threads');
+    const database = new (require('better-sqlite3'))(workerData);
+    database.exec('BEGIN IMMEDIATE; CREATE TABLE other (id)');
+    parentPort.postMessage('begun');
+    setTimeout(() => {
+      database.exec('ROLLBACK');
+      database.close();
+    }, 300);`,
+    { eval: true, workerData: file },
+  );
+  await once(making, 'message');
+  const connection = openDatabase(file);
+  assert.equal(connection.pragma('journal_mode'), 'wal');
+  connection.close();
 });
 
 test('processes that write to one home at the same time wait for each other', async (context) => {
