@@ -22,13 +22,18 @@ import { partsJob } from '../support/parts-job.ts';
 const settings = { target: 'bought', task: 'classification' } as const;
 const common = { dataset: 'd', device: 'cpu', threads: 1, seed: 4, settings } as const;
 
-/** Trains a best of all whose only kind is the linear model, which comes to nothing of fewer than `least` rows. */
+/**
+ * Trains a best of all whose only kind is the linear model, which comes to nothing of fewer than `least` rows. `onWork` hears of each moment of
+ * work before it, by the number of the training.
+ */
 async function learnLinear(
   least: number,
   surroundings: Surroundings,
   events: Partial<LearnerEvents>,
   control = new RunControl(),
+  onWork: (training: number) => void = () => undefined,
 ) {
+  let opened = 0;
   const diverged: Learner['open'] = async () => ({
     advance: async () => false,
     result: () => ({ reason: 'diverged' }) as RunResult,
@@ -43,7 +48,19 @@ async function learnLinear(
       named(name) {
         if (name !== 'linear') throw new InputError('run.learner', 'It is not wanted here.', 'Leave it out.');
         const { open, read } = learnerNamed(name);
-        return { read, open: (job) => (job.data.counts.train < least ? diverged(job) : open(job)) };
+        return {
+          read,
+          async open(job) {
+            const [number, training] = [++opened, await (job.data.counts.train < least ? diverged(job) : open(job))];
+            return {
+              advance(milliseconds) {
+                onWork(number);
+                return training.advance(milliseconds);
+              },
+              result: () => training.result(),
+            };
+          },
+        };
       },
     },
   });
@@ -89,17 +106,19 @@ function slowClock(): () => number {
 }
 
 test('a fold that is stopped on its way counts only where nothing else answers', async () => {
-  for (const [fold, folds] of [
-    [1, 1],
-    [3, 2],
-  ]) {
+  for (const [fold, folds, within] of [
+    [1, 1, false],
+    [3, 2, false],
+    [1, 1, true],
+    [3, 2, true],
+  ] as const) {
     const control = new RunControl();
     let models: readonly unknown[] = [];
     const result = await learnLinear(
       0,
       { ...nodeSurroundings, clock: slowClock() },
       {
-        onReport: ({ progress }) => progress.auto?.at?.fold === fold && control.stop(),
+        onReport: ({ progress }) => !within && progress.auto?.at?.fold === fold && control.stop(),
         onMember: ({ files }) => {
           const file = JSON.parse(new TextDecoder().decode(files['model.json'])) as {
             readonly members: readonly { readonly models: readonly unknown[] }[];
@@ -108,8 +127,11 @@ test('a fold that is stopped on its way counts only where nothing else answers',
         },
       },
       control,
+      // Or in the middle of a moment of work, as in the app.
+      (number) => within && number === fold && control.stop(),
     );
-    assert.deepEqual([result.reason, models.length], ['stopped', folds], `stopped in fold ${fold}`);
+    const when = `stopped in fold ${fold}${within ? ', at work' : ''}`;
+    assert.deepEqual([result.reason, models.length], ['stopped', folds], when);
   }
 });
 

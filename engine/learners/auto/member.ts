@@ -75,6 +75,8 @@ export class MemberAtWork {
   #stepSeconds = 0;
   #fold: FoldAtWork | null = null;
   #abandoned = false;
+  /** It was asked to stop, maybe in the middle of a moment of work. */
+  #stopping = false;
   /** Of the fold at work. */
   #share = 0;
 
@@ -164,14 +166,15 @@ export class MemberAtWork {
       this.#steps += steps;
       this.#stepSeconds += seconds;
       // Of the last fold that time is kept back already.
-      const kept = needed || last || this.#fold.part === this.#rows.count;
+      const ends = last || this.#stopping;
+      const kept = needed || ends || this.#fold.part === this.#rows.count;
       const inTime = kept || (1 + writingShare) * this.#finishing <= left;
-      const counts = !this.#abandoned && inTime && (!last || needed || this.#completes(this.#fold));
+      const counts = !this.#abandoned && inTime && (!ends || needed || this.#completes(this.#fold));
       if (counts) await this.#finishFold(this.#fold);
       this.#scoring += (clock() - trained) / 1000;
       this.#fold = null;
       this.#share = 0;
-      return !last && counts && !this.complete;
+      return !ends && counts && !this.complete;
     } finally {
       this.#cpuSeconds += (used?.().cpuSeconds ?? 0) - cpuBefore;
     }
@@ -182,8 +185,9 @@ export class MemberAtWork {
     return part === this.#rows.count && training.result().bestEpoch > 0;
   }
 
-  /** Ends the fold at work as soon as it can. */
+  /** Ends the fold at work as soon as it can: it counts as with `last`. */
   stop(): void {
+    this.#stopping = true;
     this.#fold?.control.stop();
   }
 
