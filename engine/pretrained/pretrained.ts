@@ -7,6 +7,8 @@ import type { TensorSource } from './safetensors-file.ts';
 
 export interface Pretrained extends AboutPretrained {
   readonly model: ModelSpec;
+  /** What its architecture is called where it is no preset: `DistilBERT`. */
+  readonly architecture?: string;
   readonly input: InputSpec;
   readonly output: OutputSpec;
   readonly task: Task;

@@ -63,6 +63,7 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
     title: `${net.title}${language ? ', a language model' : ''} of ${net.blocks} blocks of ${net.width}`,
     source: name,
     model: spec,
+    architecture: net.title,
     input,
     output,
     task: language ? 'language' : output.kind === 'classes' ? 'classification' : 'regression',

@@ -25,13 +25,14 @@ const usualRows = 1_000;
 
 /** What a finished run of it is made of. */
 export function runOf(pretrained: Pretrained): Omit<PretrainedRun, 'digest'> {
-  const { model, input, output, task, preprocessing, weights, ...about } = pretrained;
+  const { model, architecture, input, output, task, preprocessing, weights, ...about } = pretrained;
   const training = usualTraining(trainedOn(usualRows, task, { input, model, begun: true }));
   const json = (value: unknown): Uint8Array => encodeText(JSON.stringify(value));
   const trained = Object.entries(weights).filter(([name]) => !/\.running_(mean|var)$/.test(name));
   return {
     ...about,
-    config: { model, training, task },
+    // Its page and lists call it so.
+    config: { model: architecture === undefined ? model : { ...model, preset: architecture }, training, task },
     parameters: trained.reduce((sum, [, { data }]) => sum + data.length, 0),
     files: {
       'model.json': json({ model, training, input, output, task }),

@@ -104,6 +104,7 @@ test('a folder of Hugging Face becomes a run that predicts a file of texts as tr
   writeTree(folder, { 'texts.csv': ['text', ...kept.map(({ text }) => `"${text}"`)].join('\n') });
   const { run, head } = await lastEvent(home, 'import-model', at('distilbert'));
   assert.equal(head, true);
+  assert.match((await trainyard(home, 'show', String(run))).stdout, /^ +model +DistilBERT, [\d,]+ parameters$/m);
   const { events } = await trainyard(home, 'predict', String(run), at('texts.csv'), '--json');
   const rows = events.filter(({ event }) => event === 'prediction');
   assert.equal(rows.length, kept.length);
