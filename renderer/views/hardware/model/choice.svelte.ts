@@ -55,6 +55,9 @@ export class ModelChoice {
   planning: boolean = $state(false);
   readonly #app: AppState;
   readonly #shapes = new Map<number, DatasetShape>();
+  #loaded = false;
+  /** Chosen before it was known what is kept. */
+  #early: Partial<Kept> | null = null;
 
   constructor(app: AppState) {
     this.#app = app;
@@ -72,7 +75,9 @@ export class ModelChoice {
     ]);
     this.runs = runs.filter(({ config }) => isNetwork(config));
     this.kept = kept;
-    await this.#follow();
+    this.#loaded = true;
+    if (this.#early) this.change(this.#early);
+    else await this.#follow();
   }
 
   readonly options: readonly { readonly value: string; readonly label: string }[] = $derived.by(() => [
@@ -90,7 +95,8 @@ export class ModelChoice {
   change(change: Partial<Kept>): void {
     const other = change.model !== undefined && change.model !== this.kept.model;
     this.kept = { ...this.kept, ...(other ? { batch: null, rows: null } : {}), ...change };
-    this.#app.preferences.write(key, this.kept);
+    if (this.#loaded) this.#app.preferences.write(key, this.kept);
+    else this.#early = { ...this.#early, ...change };
     void this.#follow();
   }
 
