@@ -17,12 +17,17 @@ export function forgetCopiedLinks(home: string): void {
   } catch {
     return;
   }
-  if (noted === numberOf(home)) return;
+  // A note that could not be written to its end tells nothing: the links may be those of an app that runs.
+  if (noted === '' || noted === numberOf(home)) return;
   for (const link of links) fs.rmSync(path.join(home, link), { force: true });
 }
 
-/** Once this app has the lock. */
+/** Once this app has the lock. Where it cannot be noted, on a full disk for one, the app starts all the same. */
 export function noteFolder(home: string): void {
-  fs.mkdirSync(path.dirname(noteOf(home)), { recursive: true });
-  fs.writeFileSync(noteOf(home), numberOf(home));
+  try {
+    fs.mkdirSync(path.dirname(noteOf(home)), { recursive: true });
+    fs.writeFileSync(noteOf(home), numberOf(home));
+  } catch {
+    // A copy then hands over to the app that has this home, as it would without any note.
+  }
 }

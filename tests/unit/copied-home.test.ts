@@ -26,3 +26,16 @@ test('links of the running app stay in its home, and are forgotten in a copy of 
   assert.ok(!isLocked(copy));
   assert.ok(isLocked(home));
 });
+
+test('a home in which nothing can be noted keeps its links, and the app starts', { skip }, (context) => {
+  const home = temporaryHome(context);
+  fs.symlinkSync('desk-1', path.join(home, 'SingletonLock'));
+  // In place of the folder of the note a file, as a full disk leaves none; then a note that was not written to its end.
+  fs.writeFileSync(path.join(home, 'window'), '');
+  assert.doesNotThrow(() => noteFolder(home));
+  fs.rmSync(path.join(home, 'window'));
+  noteFolder(home);
+  fs.truncateSync(path.join(home, 'window', 'folder'));
+  forgetCopiedLinks(home);
+  assert.ok(fs.lstatSync(path.join(home, 'SingletonLock'), { throwIfNoEntry: false }));
+});
