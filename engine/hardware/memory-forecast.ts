@@ -56,6 +56,9 @@ export interface PlanMemory {
   readonly run: number;
 }
 
+/** What a process takes before it has a run: measured, the program with Node or Electron around it. */
+export const processBytes = 90e6;
+
 /**
  * What a run takes beside plan and copies: graph, plan, code and heap of the trainer, baseline and scores; V8 enlarges the heap of what
  * is new once more from so many calls on, and pictures take more of it than tables. Measured over the presets (tests/support/run-memory-child.ts).

@@ -1,7 +1,7 @@
 // What a run is going to take, as far as forecasts can tell: memory, which decides whether it may train beside others, and time, by which
 // the queue is planned.
 
-import { planMemory } from '../hardware/memory-forecast.ts';
+import { planMemory, processBytes } from '../hardware/memory-forecast.ts';
 import { tableMemory } from '../hardware/tables/memory.ts';
 import { taskOfTable } from '../hardware/tables/task.ts';
 import { isTableModel, type TableModel, type TableTask } from '../hardware/tables/work.ts';
@@ -12,9 +12,6 @@ import type { RunConfig } from '../protocol/runs.ts';
 import { namedDevices, sharesToExpect } from '../protocol/several-devices.ts';
 import type { StoreService } from '../protocol/store.ts';
 import { usableCores } from '../system/cores.ts';
-
-/** What a process takes before it has a run: measured, the program with Node or Electron around it. */
-const processBytes = 90e6;
 
 /** What the queue keeps of a new run. */
 export async function needsOf(
