@@ -5,7 +5,7 @@ import { InputError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import { ownValue } from '../protocol/own.ts';
 import type { Field, FieldTable, Value } from '../settings/field.ts';
-import { expectedInstead } from '../settings/values.ts';
+import { choicesOf, expectedInstead } from '../settings/values.ts';
 import type { Dimension, Space } from './space.ts';
 
 /** By the names of settings. */
@@ -51,6 +51,44 @@ export function readSpace(asked: Asked, fields: FieldTable): ReadSpace {
   return { space, fixed };
 }
 
+/**
+ * Throws likewise for what means nothing for this data, and for what has no effect as nothing in the space makes it count. `fields`: as it was
+ * read by.
+ */
+export function checkSpace<About>({ space, fixed }: ReadSpace, fields: FieldTable<About>, about: About): void {
+  const all: Readonly<Record<string, Dimension | Value>> = { ...fixed, ...space };
+  for (const [name, given] of Object.entries(all)) {
+    const field = fields[name];
+    const values = valuesOf(given);
+    // What is the default anyway does no harm.
+    if (values?.length === 1 && values[0] === field.default) continue;
+    if (!(field.fits?.(about) ?? true))
+      throw refused(`${name} means nothing for this target`, 'Leave it out, or choose another target.');
+    if (field.kind === 'choice') {
+      const fitting = choicesOf(field, about).map(({ value }) => value);
+      const odd = values?.find((value) => !fitting.includes(String(value)));
+      if (odd !== undefined)
+        throw refused(`${name} cannot be ${written(odd)} for this target`, `It takes one of ${fitting.join(', ')}.`);
+    }
+    for (const [other, needed] of Object.entries(field.when ?? {})) {
+      const preset = fields[other]?.default;
+      const may = Object.hasOwn(all, other) ? valuesOf(all[other]) : typeof preset === 'function' ? null : [preset];
+      if (may === null || needed.some((value) => may.includes(value))) continue;
+      const words = needed.map(written).join(' or ');
+      throw refused(
+        `${name} has no effect, as ${other} is never ${words}`,
+        `Let ${other} be ${words} too, or leave ${name} out.`,
+      );
+    }
+  }
+}
+
+/** What it may be; null: any of a range. */
+function valuesOf(given: Dimension | Value): readonly unknown[] | null {
+  if (!isObject(given)) return [given];
+  return given.kind === 'choice' ? given.values : null;
+}
+
 const example =
   'Write {"learningRate": {"kind": "float", "low": 0.01, "high": 0.3, "log": true}, "leaves": {"kind": "integer", "low": 4, "high": 64}}.';
 
@@ -76,6 +114,13 @@ function dimensionOf(name: string, field: Field, given: Readonly<Record<string, 
   if (unknown !== undefined)
     throw refused(`${name} has “${unknown}”`, 'A dimension has kind, low, high, log, values, when.');
   const condition = when === undefined ? {} : { when: conditionOf(name, when, before) };
+  const others = kind === 'choice' ? (['low', 'high', 'log'] as const) : (['values'] as const);
+  const other = others.find((one) => Object.hasOwn(given, one));
+  if (other !== undefined)
+    throw refused(
+      `${name} has “${other}”, which means nothing there`,
+      'A choice has values; a number has low, high and log.',
+    );
   if (kind === 'choice') {
     if (!Array.isArray(values) || values.length === 0 || new Set(values).size < values.length)
       throw refused(`the values of ${name} are no list of different ones`);

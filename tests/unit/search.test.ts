@@ -9,7 +9,10 @@ import { createStore } from '../../engine/history/store.ts';
 import type { SearchConfig } from '../../engine/learners/search/declaration.ts';
 import { spaceOf } from '../../engine/learners/search/declaration.ts';
 import { configOfTrial } from '../../engine/learners/declared/searched-trial.ts';
-import { searched } from '../../engine/search/ready.ts';
+import { searchedFields, type Searched } from '../../engine/learners/declared/searched-fields.ts';
+import { checkSpace, parseSpace } from '../../engine/search/read-space.ts';
+import { readySpace, searched } from '../../engine/search/ready.ts';
+import type { TrainedOn } from '../../engine/settings/training.ts';
 import { lastEvent, startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
 import { uniform } from '../support/table.ts';
 
@@ -195,6 +198,8 @@ test('what cannot be searched is refused in one line before anything is read', a
       /l2 hangs on leaves being 9, which it never is/,
     ],
     [{ l2: { kind: 'float', low: 0, high: 1, step: 2 } }, /l2 has “step”/],
+    [{ leaves: { kind: 'choice', values: [4, 8], low: 2 } }, /leaves has “low”, which means nothing there/],
+    [{ objective: { kind: 'choice', values: ['auto', 'huber'] } }, /objective means nothing for this target/],
   ];
   for (const [space, message] of cases) {
     const { code, stderr } = await trainyard(home, 'search', file, '--space', writeSpace(home, space));
@@ -222,6 +227,28 @@ test('what cannot be searched is refused in one line before anything is read', a
   const again = await trainyard(home, 'search', '--resume', '1', '--until', 'noon');
   assert.match(again.stderr, /--until noon is no time/);
   assert.ok(!existsSync(path.join(home, 'runs', '1')), 'nothing was recorded');
+});
+
+test('settings that mean nothing for the target are refused, and those that nothing in the space makes count', () => {
+  const about = (task: 'classification' | 'regression'): TrainedOn => ({
+    ...{ task, rows: 100, classes: task === 'regression' ? 0 : 2, pictures: null },
+    model: { batchNorm: false, steps: 0 },
+  });
+  const check = (space: object, task: 'classification' | 'regression', of: Searched = 'boosted') =>
+    checkSpace(parseSpace(JSON.stringify(space), searchedFields[of]), searchedFields[of], about(task));
+  const delta = { huberDelta: { kind: 'float', low: 0.1, high: 10 } };
+  const leaves = { leaves: { kind: 'integer', low: 4, high: 8 } };
+  assert.throws(() => check(delta, 'regression'), /huberDelta has no effect, as objective is never "huber"/);
+  assert.throws(() => check({ ...delta, objective: 'huber' }, 'classification'), /means nothing for this target/);
+  check({ ...delta, objective: 'huber' }, 'regression');
+  check({ objective: { kind: 'choice', values: ['auto', 'huber'] }, ...delta }, 'regression');
+  // The default does no harm.
+  check({ objective: 'auto', classWeights: 'none', ...leaves }, 'classification');
+  check({ objective: 'auto', classWeights: 'none', ...leaves }, 'regression');
+  const loss = { loss: { kind: 'choice', values: ['cross_entropy', 'mae'] } };
+  assert.throws(() => check(loss, 'regression', 'network'), /loss cannot be "cross_entropy" for this target/);
+  for (const of of searched)
+    for (const task of ['classification', 'regression'] as const) check(readySpace(of), task, of);
 });
 
 test('every ready-made space can be read, and what is fixed or chosen reaches the settings of its trials', () => {

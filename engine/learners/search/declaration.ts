@@ -6,7 +6,7 @@ import { InputError } from '../../protocol/errors.ts';
 import { ownValue } from '../../protocol/own.ts';
 import { momentText } from '../../protocol/words.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
-import { parseSpace, readSpace, type ReadSpace } from '../../search/read-space.ts';
+import { checkSpace, parseSpace, readSpace, type ReadSpace } from '../../search/read-space.ts';
 import { readySpace } from '../../search/ready.ts';
 import type { samplers } from '../../search/sampler.ts';
 import { fieldsFor, type Field, type SettingsOf } from '../../settings/field.ts';
@@ -59,7 +59,7 @@ export const searchFields = fieldsFor<TrainedOn>()({
     label: 'Sampler',
     help: 'where the next trial is looked for: where good ones were (tpe), evenly (sobol), anywhere (random)',
     choices: {
-      tpe: 'Where good ones were (TPE)',
+      tpe: 'Near the best (TPE)',
       sobol: 'Evenly (Sobol)',
       random: 'Anywhere (random)',
     } satisfies Record<(typeof samplers)[number], string>,
@@ -74,12 +74,11 @@ export const searchFields = fieldsFor<TrainedOn>()({
   parallel: {
     kind: 'number',
     whole: true,
-    label: 'At a time',
-    unit: 'trials',
+    label: 'Trials at a time',
     help: 'trials at a time, each in a thread of its own: pays where one alone uses one core',
     minimum: 1,
     maximum: 64,
-    offered: [2, 4],
+    offered: [1, 2, 4],
     quiet: 1,
     default: 1,
     advanced: true,
@@ -131,11 +130,22 @@ export const comparesLosses = ({ space }: Pick<ReadSpace, 'space'>): boolean =>
 /** What scores are called. */
 export const metricOf = ({ kind }: OutputSpec): string => (kind === 'classes' ? 'log loss' : 'RMSE');
 
+/** Of a table. */
+const trainedOn = ({ counts, output }: Pick<PreparedData, 'counts' | 'output'>): TrainedOn => ({
+  task: output.kind === 'classes' ? 'classification' : 'regression',
+  rows: counts.train,
+  classes: output.kind === 'classes' ? output.classes.length : 0,
+  pictures: null,
+  // A column of texts among others is learned from too.
+  texts: true,
+  model: { batchNorm: false, steps: 0 },
+});
+
 function check(
   { search, until }: Pick<SearchConfig, 'search' | 'until'>,
   data: Pick<PreparedData, 'counts' | 'output'>,
 ): void {
-  spaceOf(search);
+  checkSpace(spaceOf(search), searchedFields[search.of], trainedOn(data));
   refuseManyScores('a search', data);
   if (search.parallel > 1 && until !== undefined) {
     throw new InputError(
