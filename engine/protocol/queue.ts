@@ -117,10 +117,28 @@ export const placeOf = ({ id, queue }: Waiting): QueuePlace => queue ?? { positi
 export function timeAsked(text: string, now: Date): number | null {
   const clock = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text.trim());
   if (!clock) return timeOfDay(text.trim());
-  const time = new Date(now);
-  time.setHours(Number(clock[1]), Number(clock[2]), 0, 0);
-  if (time <= now) time.setDate(time.getDate() + 1);
-  return time.getTime();
+  return nextAt(Number(clock[1]), Number(clock[2]), now);
+}
+
+/**
+ * Where clocks are put back an hour is there twice, and the second one may be to come; where they are put forward one is not there: asked for
+ * before, it is as many minutes after midnight.
+ */
+function nextAt(hours: number, minutes: number, now: Date): number {
+  const at = (day: number): number => {
+    const time = new Date(now);
+    time.setDate(time.getDate() + day);
+    return time.setHours(hours, minutes, 0, 0);
+  };
+  const isThere = (time: number): boolean => {
+    const shown = new Date(time);
+    return shown.getHours() === hours && shown.getMinutes() === minutes;
+  };
+  const today = at(0);
+  const next = [today, today + 3_600_000].find((time) => time > now.getTime() && isThere(time));
+  if (next !== undefined) return next;
+  const passed = 60 * now.getHours() + now.getMinutes() >= 60 * hours + minutes;
+  return today > now.getTime() && !passed ? today : at(1);
 }
 
 /** 2026-12-24T7:00, to the second and with a zone where they are written; a day alone is where it begins here. None: a day that its month has not, which would be read as one of the next. */

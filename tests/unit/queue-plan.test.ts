@@ -176,3 +176,20 @@ test('times that people write: the next such hour, or a day of the calendar; a d
   for (const text of ['2026-11-31T07:00', '2026-02-29 07:00', '2026-12-24T25:00', '24:00', '7', '7:00pm', ''])
     assert.equal(asked(text), null, text);
 });
+
+test('where clocks are put forward or back, an hour that people write is still the next one there is', (t) => {
+  const zone = process.env['TZ'];
+  t.after(() => (zone === undefined ? delete process.env['TZ'] : (process.env['TZ'] = zone)));
+  process.env['TZ'] = 'Europe/Berlin';
+  const asked = (text: string, now: string): string => new Date(timeAsked(text, new Date(now))!).toISOString();
+  // Put forward from 2 to 3: 2:30 is not there that night.
+  assert.equal(asked('2:30', '2027-03-28T00:30:00Z'), '2027-03-28T01:30:00.000Z');
+  assert.equal(asked('2:30', '2027-03-28T01:10:00Z'), '2027-03-29T00:30:00.000Z');
+  assert.equal(asked('7:00', '2027-03-27T21:00:00Z'), '2027-03-28T05:00:00.000Z');
+  // Put back from 3 to 2: 2:30 is there twice.
+  assert.equal(asked('2:30', '2026-10-24T22:00:00Z'), '2026-10-25T00:30:00.000Z');
+  assert.equal(asked('2:30', '2026-10-25T00:45:00Z'), '2026-10-25T01:30:00.000Z');
+  assert.equal(asked('2:30', '2026-10-25T01:10:00Z'), '2026-10-25T01:30:00.000Z');
+  assert.equal(asked('2:30', '2026-10-25T01:45:00Z'), '2026-10-26T01:30:00.000Z');
+  assert.equal(asked('7:00', '2026-10-24T21:00:00Z'), '2026-10-25T06:00:00.000Z');
+});
