@@ -218,6 +218,19 @@ async function setScene(
       ready: async (page) => expect(page.getByRole('region', { name: 'Settings of the best of all' })).toBeVisible(),
     },
     {
+      name: 'new-run-search',
+      address: `#new/${wine.id}?search`,
+      ready: async (page) => page.getByRole('button', { name: /^Search One learner/ }).click(),
+      act: async (page) => {
+        const space = page.getByRole('textbox', { name: 'Space' });
+        if (!(await space.isVisible())) await page.getByRole('button', { name: 'Advanced' }).click();
+        // Emptied, it is the ready-made one again.
+        await space.fill('{');
+        await space.fill('');
+        await expect(space).toHaveAttribute('placeholder', 'ready-made');
+      },
+    },
+    {
       name: 'new-run-wrong-field',
       address: `#new/${wine.id}?wrong`,
       ready: async (page) => {

@@ -6,8 +6,10 @@ import type { Trial } from '../../engine/protocol/search.ts';
 import {
   atEdge,
   bestSoFar,
+  marksOf,
   mostLines,
   mostPoints,
+  namedPlaces,
   placeOn,
   reachedText,
   thinned,
@@ -82,4 +84,18 @@ test('a setting that does not count for a trial has no place', () => {
   const place = placeOn({ name: 'rate', label: 'Rate', dimension }, many[0]);
   assert.ok(place !== null && Math.abs(place - 0.5) < 1e-12);
   assert.equal(placeOn({ name: 'toString', label: 'Other', dimension }, many[0]), null);
+});
+
+test('each choice and each whole number is marked once, where it stands', () => {
+  const depths = { kind: 'choice', values: [3, 6] } as const;
+  assert.deepEqual(marksOf(depths, 5), [0.25, 0.75]);
+  assert.deepEqual(namedPlaces(depths), [
+    { at: 0.25, text: '3' },
+    { at: 0.75, text: '6' },
+  ]);
+  const layers = { kind: 'integer', low: 1, high: 4 } as const;
+  assert.deepEqual(marksOf(layers, 5), [0.125, 0.375, 0.625, 0.875]);
+  assert.equal(marksOf({ kind: 'integer', low: 1, high: 1_000_000, log: true }, 5).length, 6);
+  assert.deepEqual(marksOf({ kind: 'float', low: 0, high: 1 }, 4), [0, 0.25, 0.5, 0.75, 1]);
+  assert.equal(namedPlaces(layers), null);
 });

@@ -99,6 +99,26 @@ export const endsOf = (dimension: Dimension): readonly [low: string, high: strin
   valueText(valueAtPlace(dimension, 1)),
 ];
 
+/** Names that stand beside an axis at most. */
+const mostNames = 12;
+
+/** The values of a choice, each where it stands; null: it is no choice, or of too many. */
+export function namedPlaces(dimension: Dimension): readonly { readonly at: number; readonly text: string }[] | null {
+  if (dimension.kind !== 'choice' || dimension.values.length > mostNames) return null;
+  return dimension.values.map((value) => ({ at: placeOfValue(dimension, value), text: String(value) }));
+}
+
+/** Places of an axis that are marked, about so many: of choices and whole numbers each value once, where it stands. */
+export function marksOf(dimension: Dimension, about: number): readonly number[] {
+  const even = Array.from({ length: about + 1 }, (_, at) => at / about);
+  if (dimension.kind === 'float') return even;
+  const count = dimension.kind === 'choice' ? dimension.values.length : dimension.high - dimension.low + 1;
+  const all = (): readonly Value[] =>
+    dimension.kind === 'choice' ? dimension.values : Array.from({ length: count }, (_, at) => dimension.low + at);
+  const marked = count <= about + 1 ? all() : even.map((place) => valueAtPlace(dimension, place));
+  return [...new Set(marked)].map((value) => placeOfValue(dimension, value));
+}
+
 /** How far a trial came. */
 export function reachedText({ state, note }: Trial): string {
   if (state === 'failed') return `failed: ${note}`;
