@@ -9,7 +9,7 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const root = import.meta.dirname;
 /** Packages with native parts stay outside the bundles. */
-const native = ['electron', '@duckdb/node-api', '@napi-rs/image', 'better-sqlite3', 'webgpu', 'onnxruntime-web'];
+const native = ['electron', '@duckdb/node-bindings', '@napi-rs/image', 'better-sqlite3', 'webgpu', 'onnxruntime-web'];
 
 /** Bundles of the packaged app: not those of the command line and of tests. */
 const shipped = ['build/electron', 'build/hosts', 'build/renderer'];

@@ -4,7 +4,8 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { test as base, _electron, type ElectronApplication, type Page, type TestInfo } from '@playwright/test';
+import { expect, test as base, _electron, type ElectronApplication, type Page, type TestInfo } from '@playwright/test';
+import { listCrashes } from '../../engine/system/crashes.ts';
 
 export const root = path.resolve(import.meta.dirname, '../..');
 export const screenshots = path.join(root, 'test-results', 'screenshots');
@@ -209,7 +210,10 @@ export const test = base.extend<{ app: App }>({
   app: async ({ browserName: _ }, use, info) => {
     const app = await launch();
     await use(app);
-    await end(app, await tellFailure(app, info));
+    const failed = await tellFailure(app, info);
+    const errors = errorsOfWindow(app);
+    await end(app, failed);
+    if (!failed) expect(errors).toEqual([]);
   },
 });
 
@@ -224,10 +228,13 @@ export function testsOfOneApp(options: LaunchOptions = {}): typeof test {
       if (shared) await loadAnew(shared);
       const app = (shared ??= await launch(options));
       await use(app);
-      if (await tellFailure(app, info)) {
+      const failed = await tellFailure(app, info);
+      const errors = errorsOfWindow(app);
+      if (failed || errors.length > 0) {
         shared = null;
         await end(app, true);
       }
+      if (!failed) expect(errors).toEqual([]);
     },
   });
   sharing.afterAll(async () => {
@@ -253,6 +260,11 @@ async function tellFailure(app: App, { status, expectedStatus, title }: TestInfo
   return true;
 }
 
+/** What the page did not catch, which leaves a part of it empty: a test can pass beside that. */
+function errorsOfWindow({ home }: App): readonly string[] {
+  return listCrashes(home).flatMap(({ part, what, trace }) => (part === 'window' ? [`${what}\n${trace}`] : []));
+}
+
 /** Where a test failed, its run may go on: closing would ask about it, and nobody answers. */
 async function end(app: App, failed = false): Promise<void> {
   if (failed) app.electron.process().kill('SIGKILL');
@@ -260,4 +272,4 @@ async function end(app: App, failed = false): Promise<void> {
   fs.rmSync(app.home, { recursive: true, force: true, maxRetries: 5 });
 }
 
-export { expect } from '@playwright/test';
+export { expect };

@@ -142,6 +142,16 @@ test('settings tell the split and the columns that were used', () => {
   assert.match(setting(record({ state: 'queued', data: null }), 'Split') ?? '', /^80.% \/ 10.% \/ 10.% asked for$/);
 });
 
+test('pixels that are read as another run reads them are among the settings', () => {
+  const settings = {
+    ...exampleConfig.settings,
+    normalization: { mean: [0.485, 0.456, 0.4], deviation: [0.229, 0.224, 1 / 3] },
+  };
+  const setting = new Map(settingsOf(record({ config: { ...exampleConfig, settings } })));
+  assert.equal(setting.get('Pixel mean'), '0.485, 0.456, 0.4');
+  assert.equal(setting.get('Pixel deviation'), '0.229, 0.224, 0.3333');
+});
+
 test('a model that others have trained tells no settings of a training: nobody knows them', () => {
   const others = record({ config: { ...record().config, dataset: pretrainedDataset('ab') }, data: null });
   const labels = settingsOf(others).map(([label]) => label);

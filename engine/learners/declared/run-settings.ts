@@ -48,7 +48,10 @@ export function everySetting(run: RunRecord, model: readonly Setting[], write: W
 /** Of a run that reads pixels as the one does that it begins with. */
 function pixelFacts({ settings: { normalization } }: RunConfig, { number }: Writing): readonly Setting[] {
   if (normalization === undefined) return [];
-  return (['mean', 'deviation'] as const).map((name) => [`Pixel ${name}`, normalization[name].map(number).join(', ')]);
+  return (['mean', 'deviation'] as const).map((name) => [
+    `Pixel ${name}`,
+    normalization[name].map((value) => number(value)).join(', '),
+  ]);
 }
 
 function facts(list: readonly Setting[]): readonly SettingFact[] {

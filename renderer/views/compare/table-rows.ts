@@ -44,7 +44,7 @@ function numberRow(
 ): CompareRow {
   const best = bestPositions(values, lower);
   const finite = values.filter((value) => typeof value === 'number' && Number.isFinite(value));
-  return { name, values: values.map(write), best: best.length < finite.length ? best : [] };
+  return { name, values: values.map((value) => write(value)), best: best.length < finite.length ? best : [] };
 }
 
 /** Positions of the lowest or highest value, all that have exactly it. */
