@@ -17,7 +17,11 @@ export function choicesOf({ value, names }: OptionDef): readonly string[] {
 /** What a command does with what follows, where its usage names it: `move RUN | pause`. Capitals stand for something else. */
 export const actionsOf = ({ usage }: Command): readonly string[] => usage.match(/\b[a-z][a-z-]*\b/g) ?? [];
 
-const takesFile = (option: OptionDef): boolean => option.path === true || /FILE|PATH|FOLDER/.test(option.value ?? '');
+const namesFile = (text: string): boolean => /FILE|PATH|FOLDER/.test(text);
+const takesFile = (option: OptionDef): boolean => option.path === true || namesFile(option.value ?? '');
+
+/** Whether what follows a command may be a file. */
+const followedByFile = ({ usage }: Command): boolean => namesFile(usage);
 
 export function bashCompletion(commands: readonly Command[]): string {
   const cases = commands.map((command) => {
@@ -25,17 +29,21 @@ export function bashCompletion(commands: readonly Command[]): string {
     const options = optionsOf(command);
     const values = options.flatMap(([option, definition]) => {
       const choices = choicesOf(definition);
-      const files = takesFile(definition) ? ' files=1' : '';
-      if (choices.length > 0) return [`        --${option}) words='${choices.join(' ')}'${files} ;;`];
-      return definition.type === 'string' && !takesFile(definition) ? [`        --${option}) return ;;`] : [];
+      const words = choices.length > 0 ? [`words='${choices.join(' ')}'`] : [];
+      const files = takesFile(definition) ? ['files=1'] : [];
+      if (definition.type === 'boolean') return [];
+      return [`        --${option}) ${[...words, ...files].join(' ') || 'return'} ;;`];
     });
     const actions = actionsOf(command).join(' ');
-    const atFirst = actions === '' ? '' : ` || { [[ $COMP_CWORD -eq 2 ]] && words='${actions}'; }`;
     return [
       `    ${name})`,
-      `      case "$previous" in`,
+      '      case "$previous" in',
       ...values,
-      `        *) [[ $current == -* ]] && words='${options.map(([option]) => `--${option}`).join(' ')}'${atFirst} ;;`,
+      '        *)',
+      `          if [[ $current == -* ]]; then words='${options.map(([option]) => `--${option}`).join(' ')}'`,
+      ...(actions === '' ? [] : [`          elif [[ $COMP_CWORD -eq 2 ]]; then words='${actions}'`]),
+      ...(followedByFile(command) ? ['          else files=1'] : []),
+      '          fi ;;',
       '      esac',
       '      ;;',
     ].join('\n');
@@ -55,7 +63,7 @@ _trainyard() {
 ${cases.join('\n')}
   esac
   [[ -n $words ]] && COMPREPLY=($(compgen -W "$words" -- "$current"))
-  if [[ -z $words || -n $files ]]; then
+  if [[ -n $files ]]; then
     compopt -o filenames 2>/dev/null
     mapfile -t -O \${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$current")
   fi
@@ -88,7 +96,8 @@ export function zshCompletion(commands: readonly Command[]): string {
   const cases = commands.map((command) => {
     const words = actionsOf(command).join(' ');
     const actions = words === '' ? [] : [quoted(`1:action:(${words})`)];
-    const lines = [...optionsOf(command).map(specification), ...actions, quoted('*:file:_files')];
+    const files = followedByFile(command) ? [quoted('*:file:_files')] : [];
+    const lines = [...optionsOf(command).map(specification), ...actions, ...files];
     return `    ${command.name})\n      _arguments \\\n${lines.map((line) => `        ${line}`).join(' \\\n')}\n      ;;`;
   });
   const names = commands.map(({ name, summary }) => `    ${quoted(`${name}:${summary}`)}`);
@@ -133,6 +142,7 @@ export function fishCompletion(commands: readonly Command[]): string {
       ...(actions.length > 0
         ? [complete(`__trainyard_at ${command.name} 2`, `-f -a ${fishQuoted(actions.join(' '))}`, command.summary)]
         : []),
+      ...(followedByFile(command) ? [] : [complete(`__trainyard_at ${command.name}`, '-f', command.summary)]),
       ...optionsOf(command).map((option) => complete(`__trainyard_at ${command.name}`, taken(option), option[1].help)),
     ];
   });

@@ -61,6 +61,12 @@ test('bash completes files where a command takes one, also with spaces', { skip:
   written('a table.csv', '');
   assert.deepEqual(offered('train', 'a'), ['a table.csv']);
   assert.deepEqual(offered('train', '--model', 'a'), ['auto', 'a table.csv']);
+  assert.deepEqual(offered('train', '--group', 'a'), []);
+  assert.deepEqual(offered('runs', 'export', '1', 'a'), ['a table.csv']);
+  assert.deepEqual(offered('export', '1', '--out', 'a'), ['a table.csv']);
+  // Nothing follows them, or no file.
+  for (const command of [['home'], ['home', '--json'], ['show'], ['devices'], ['datasets', 'remove']])
+    assert.deepEqual(offered(...command, 'a'), []);
 });
 
 test('values are those that stand between bars, not the words for others', () => {
@@ -83,7 +89,9 @@ for (const [shell, make] of [
 
 test('fish offers actions, presets and files, and only options of the command it is', { skip: lacks('fish') }, () => {
   const file = written('trainyard.fish', fishCompletion(commands));
-  const asked = ['queue ', 'train --model tab', 'runs export 1 --'].map((line) => `complete -C 'trainyard ${line}'`);
+  const asked = ['queue ', 'train --model tab', 'runs export 1 --', 'home ', 'show 1 '].map(
+    (line) => `complete -C 'trainyard ${line}'`,
+  );
   const { stdout } = spawnSync('fish', ['-N', '-c', `source ${file}; ${asked.join('; ')}`], {
     encoding: 'utf8',
     cwd: folder,
@@ -109,6 +117,10 @@ test('zsh, fish and the manual page name every option of every command', () => {
   const options = commands.flatMap((command) => [...Object.keys(command.options), 'json', 'help']);
   assert.equal(count(fish, / -l \S/), options.length);
   assert.equal(count(zsh, /^ {8}'\*?--/m), options.length);
+  // Files of their own only where a command takes one.
+  const files = commands.filter(({ usage }) => /PATH|FILE/.test(usage)).length;
+  assert.equal(count(zsh, `'*:file:_files'`), files);
+  assert.equal(count(fish, / -f -d /), commands.length - files);
   assert.equal(count(manual, '\\fB\\-\\-'), options.length);
   assert.equal(count(manual, '.SS \\fBtrainyard '), commands.length);
 });
