@@ -50,12 +50,9 @@ export function readersOfNumbers(columns: readonly RequestColumn[]): readonly Nu
   });
 }
 
-/** Different values of a column that has texts among them, without what means "missing"; none where it has no text. */
+/** The different texts of a column, without what means "missing". How JSON writes its numbers tells nothing of them. */
 function textsOf({ recipe, values }: RequestColumn): readonly string[] {
-  if (!values.some((value) => typeof value === 'string')) return [];
-  const texts = values.flatMap((value) =>
-    typeof value === 'string' || typeof value === 'number' ? [String(value).trim()] : [],
-  );
+  const texts = values.flatMap((value) => (typeof value === 'string' ? [value.trim()] : []));
   return [...new Set(texts)].filter((text) => !isMissingWord(text) && !recipe.missing.includes(text));
 }
 

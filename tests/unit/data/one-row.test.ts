@@ -112,6 +112,8 @@ test('numbers of a request are read as those of a file: marks between thousands,
   }
   assert.deepEqual([...reader.read([{ price: '1,234.5' }]).x], [1234.5]);
   assert.deepEqual(reader.values({ price: '1,234.5' }), { price: 1234.5 });
+  // A number of JSON has its point whoever wrote the texts beside it.
+  assert.deepEqual([...reader.read([{ price: '1.234,5' }, { price: '2,5' }, { price: 2.5 }]).x], [1234.5, 2.5, 2.5]);
 });
 
 test('times are read by their formats', () => {
