@@ -16,6 +16,7 @@ import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { mlp } from '../../engine/model/presets.ts';
 import { rowsByShares } from '../../engine/plan/parts.ts';
 import { namedDevices } from '../../engine/protocol/several-devices.ts';
+import type { Sharing } from '../../engine/protocol/runs.ts';
 import { createPortPair } from '../../engine/protocol/port.ts';
 import { sharesWithFirst } from '../../engine/train/session-sizes.ts';
 import { sharesBySpeed } from '../../engine/train/together.ts';
@@ -148,7 +149,7 @@ function failing(works: number, backend = onCpu()): Partner {
 test('a device that is lost in the middle changes no bit: the first one makes its share, and the log says so', async () => {
   const whole = await curve({ backend: together([partnerHere(onCpu()), partnerHere(onCpu())]) });
   // Rehearsals take some: it fails among them, or in the middle of the run, or never.
-  const reports: { readonly sharing?: { readonly devices: readonly { readonly lost?: boolean }[] } }[] = [];
+  const reports: { readonly sharing?: Sharing }[] = [];
   const steps = 9;
   let lost: Awaited<ReturnType<typeof curve>> | undefined;
   for (const works of [0, 1 + 50 + 4]) {
@@ -170,6 +171,10 @@ test('a device that is lost in the middle changes no bit: the first one makes it
     reports.at(-1)!.sharing!.devices.map((device) => device.lost === true),
     [false, true, false],
   );
+  // Means are of the steps without it.
+  const { steps: since, devices } = reports.at(-1)!.sharing!;
+  assert.ok(since > 0 && since < steps, `${since} steps`);
+  assert.equal(devices[1].working, 0);
 });
 
 test('a run that goes on keeps its shares: on the same devices, on fewer, on one', async () => {

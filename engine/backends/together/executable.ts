@@ -45,6 +45,8 @@ export class TogetherExecutable implements Executable {
   readonly #kept: Float32Array;
   /** The others have other weights than the first device. */
   #stale = false;
+  /** A device was lost in the last step. */
+  #fewer = false;
   #steps = 0;
   #exchange = 0;
   #update = 0;
@@ -110,11 +112,13 @@ export class TogetherExecutable implements Executable {
     const { members } = this.#parts;
     const devices = this.#times.map((times, i) => ({ ...times, lost: i > 0 && members[i - 1].lost }));
     const standing = { steps: this.#steps, devices, exchange: this.#exchange, update: this.#update };
-    if (anew) {
-      this.#steps = this.#exchange = this.#update = 0;
-      for (const times of this.#times) times.working = times.waiting = 0;
-    }
+    if (anew) this.#timeAnew();
     return standing;
+  }
+
+  #timeAnew(): void {
+    this.#steps = this.#exchange = this.#update = 0;
+    for (const times of this.#times) times.working = times.waiting = 0;
   }
 
   dispose(): void {
@@ -131,6 +135,9 @@ export class TogetherExecutable implements Executable {
   /** One step, whose first row of the tables is `row`. */
   async #step(parts: readonly StepPart[], row: number): Promise<void> {
     const { own, members, breathe, within } = this.#parts;
+    // Those that are left have other shares, and the step in which it was lost may have waited long for it.
+    if (this.#fewer) this.#timeAnew();
+    this.#fewer = false;
     const start = performance.now();
     const fresh = this.#stale;
     const weights = await this.#freshWeights();
@@ -218,7 +225,7 @@ export class TogetherExecutable implements Executable {
   #lose(place: number, error: unknown): null {
     const member = this.#parts.members[place];
     if (!member.lost) {
-      member.lost = true;
+      member.lost = this.#fewer = true;
       this.#parts.onLost(place, error);
     }
     return null;
