@@ -55,6 +55,7 @@ test('a book is read as a text to write on, and learned', async () => {
   const { stdout } = await trainyard(home, 'inspect', book);
   assert.match(stdout, /read as format text/);
   assert.match(stdout, /target text \(language\)/);
+  assert.match(stdout, /^.{19}…$/m, 'what is cut says so');
   assert.match(stdout, /^split: 80 % of the text train, 10 % validate, 10 % test$/m);
   const { metrics } = await lastEvent(home, 'train', book, ...flags);
   const { val_bits_per_byte: bits, val_loss: loss, val_perplexity: perplexity } = metrics as Record<string, number>;

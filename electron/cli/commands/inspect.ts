@@ -74,7 +74,7 @@ export const inspect: Command = {
       sample,
       names.slice(0, 8).map((name) => ({
         title: name,
-        value: (row: Readonly<Record<string, unknown>>) => String(ownValue(row, name) ?? '–').slice(0, 20),
+        value: (row: Readonly<Record<string, unknown>>) => shortened(String(ownValue(row, name) ?? '–'), 20),
       })),
     );
     if (names.length > 8) output.line(`… and ${names.length - 8} more columns`);
@@ -138,6 +138,12 @@ function range(column: DatasetInfo['columns'][number]): string {
   if (column.minimum !== undefined) return `${formatNumber(column.minimum)} … ${formatNumber(column.maximum)}`;
   return (column.top ?? [])
     .slice(0, 3)
-    .map(({ value, count }) => `${value.slice(0, 16)} ${count}`)
+    .map(({ value, count }) => `${shortened(value, 16)} ${count}`)
     .join(', ');
 }
+
+/** At most so many characters, with a sign where more would follow. */
+const shortened = (text: string, most: number): string => {
+  const signs = [...text];
+  return signs.length > most ? `${signs.slice(0, most - 1).join('')}…` : text;
+};
