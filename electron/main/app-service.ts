@@ -4,8 +4,7 @@
 
 import os from 'node:os';
 import type { AppService, Licences, RegionalFormat } from '../../engine/protocol/app.ts';
-import type { DataService, DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
-import { InputError } from '../../engine/protocol/errors.ts';
+import type { DataService, DatasetInfo } from '../../engine/protocol/data.ts';
 import type { PredictingApp } from '../../engine/protocol/predicting.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
 import { createExports, exportHere } from './exports.ts';
@@ -38,6 +37,7 @@ import type { ChosenPaths } from './paths.ts';
 import { FilePredictions } from './predictions.ts';
 import type { RecentFiles } from './recent-files.ts';
 import { savedSettings } from './requests.ts';
+import { underSaved } from './saved-settings.ts';
 import { ServedModels } from './served-models.ts';
 import { classifyFiles, classifyRows, predictedPictures, readEvaluation } from './run-pictures.ts';
 import type { Power } from './power.ts';
@@ -135,19 +135,9 @@ function datasets({
   | 'pictures'
   | 'skippedFiles'
 > {
-  const settingsOf = async (dataset: string): Promise<DatasetSettings | null> =>
-    savedSettings(await store.getSetting({ key: settingsKey(dataset) }));
-
-  /** A dataset under the settings a person saved for it. */
-  const asSaved = async (info: DatasetInfo): Promise<DatasetInfo> => {
-    const settings = await settingsOf(info.id);
-    if (settings === null) return info;
-    // Of a column that it has not, say: such settings count as none.
-    return data.describe({ dataset: info.id, settings }).catch((error: unknown) => {
-      if (error instanceof InputError) return info;
-      throw error;
-    });
-  };
+  const stored = (dataset: string): Promise<unknown> => store.getSetting({ key: settingsKey(dataset) });
+  const asSaved = async (info: DatasetInfo): Promise<DatasetInfo> =>
+    underSaved(info, await stored(info.id), (settings) => data.describe({ dataset: info.id, settings }));
 
   return {
     async importPath({ job, token, options, settings }) {
@@ -180,7 +170,7 @@ function datasets({
     },
     rows: (request) => data.rows(request),
     pictures: async (request) =>
-      data.pictures({ ...request, settings: (await settingsOf(request.dataset)) ?? undefined }),
+      data.pictures({ ...request, settings: savedSettings(await stored(request.dataset)) ?? undefined }),
     skippedFiles: (request) => data.skipped(request),
   };
 }

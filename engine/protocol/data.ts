@@ -9,7 +9,7 @@ export type { ColumnType } from '../settings/dataset.ts';
 export type { ImageFit, ImageReadOptions, ReadOptions } from '../settings/reading.ts';
 
 export interface DataWarning {
-  /** Stable code: `constant`, `identifier`, `no_validation`, `leak`, `duplicates`, `shared_rows`, `rare_class`, `imbalance`, `renamed`, `infinite`, `skipped_lines`, … */
+  /** Stable code: `constant`, `identifier`, `no_validation`, `leak`, `duplicates`, `shared_rows`, `rare_class`, `imbalance`, `renamed`, `infinite`, `skipped_lines`, `settings`, … */
   readonly code: string;
   readonly message: string;
   /** Nothing can be trained before this is dealt with. */

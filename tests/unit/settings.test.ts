@@ -7,6 +7,9 @@ import { helpOf, parseCommand, type Command } from '../../electron/cli/command.t
 import { checkChoicesFit, chosenByFlags, flagsOf } from '../../electron/cli/setting-flags.ts';
 import { train } from '../../electron/cli/commands/train.ts';
 import { requests, savedSettings } from '../../electron/main/requests.ts';
+import { underSaved } from '../../electron/main/saved-settings.ts';
+import type { DatasetInfo, DatasetSettings } from '../../engine/protocol/data.ts';
+import { InputError } from '../../engine/protocol/errors.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import { augmentationFields } from '../../engine/settings/augmentation.ts';
 import { fieldsFor, type FieldTable, type SettingsOf } from '../../engine/settings/field.ts';
@@ -52,6 +55,28 @@ test('saved settings of a dataset that are none count as no settings', () => {
   assert.deepEqual(savedSettings(saved), saved);
   for (const none of [null, 'garbage', 7, [], { target: 5 }, { ignored: 'id' }, { types: 'number' }])
     assert.equal(savedSettings(none), null, JSON.stringify(none));
+});
+
+test('a dataset whose saved settings are of no use says so, and is as without them', async () => {
+  const info = { warnings: [{ code: 'leak', message: 'It leaks.' }] } as unknown as DatasetInfo;
+  const settled = { warnings: [] } as unknown as DatasetInfo;
+  const describe = async ({ target }: DatasetSettings): Promise<DatasetInfo> => {
+    if (target === 'price') return settled;
+    throw new InputError('input.target', `There is no column "${target}".`, 'Choose another.');
+  };
+  assert.equal(await underSaved(info, null, describe), info);
+  assert.equal(await underSaved(info, { target: 'price' }, describe), settled);
+  const said = async (stored: unknown): Promise<readonly string[]> =>
+    (await underSaved(info, stored, describe)).warnings.map(({ message }) => message);
+  const end = 'They count as none; what you choose here takes their place.';
+  assert.deepEqual(await said({ target: 'cost' }), [
+    `The settings saved for this dataset do not fit it. There is no column "cost". ${end}`,
+    'It leaks.',
+  ]);
+  assert.deepEqual(await said({ future: 1 }), [
+    `The settings saved for this dataset cannot be read: another version of Trainyard may have made them. ${end}`,
+    'It leaks.',
+  ]);
 });
 
 test('a field added to a table is in types, defaults, requests, flags and help', () => {
