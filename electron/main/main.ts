@@ -36,7 +36,7 @@ import { forgetCopiedLinks, noteFolder } from './copied-home.ts';
 import { failureRecorder, reportCrashes } from './crash-reports.ts';
 import { respectPower } from './power.ts';
 import { createProcesses } from './processes.ts';
-import { filesAmong, filesOfOther, OpenedFiles } from './opened-files.ts';
+import { filesAmong, filesForOther, filesOfOther, OpenedFiles } from './opened-files.ts';
 import { RecentFiles } from './recent-files.ts';
 import { offerRepair } from './repairing.ts';
 import { setupReloading } from './reloading.ts';
@@ -77,7 +77,7 @@ function openWindow(): void {
     opened.add([file]);
   });
   forgetCopiedLinks(home);
-  if (!app.requestSingleInstanceLock({ files })) {
+  if (!app.requestSingleInstanceLock(filesForOther(files))) {
     app.quit();
   } else {
     noteFolder(home);

@@ -25,9 +25,20 @@ export function filesAmong(args: readonly string[], folder: string, own: string)
     .slice(0, mostFiles);
 }
 
+/** What this start hands over to the app that runs already. As ASCII: Electron loses all of it where a name goes beyond Latin-1. */
+export const filesForOther = (files: readonly string[]): { readonly files: string } => ({
+  files: Buffer.from(JSON.stringify(files)).toString('base64'),
+});
+
 /** What another start of the app hands over, whatever it was that sent it. */
 export function filesOfOther(data: unknown): readonly string[] {
-  const { files } = (data ?? {}) as { readonly files?: unknown };
+  const { files: sent } = (data ?? {}) as { readonly files?: unknown };
+  let files: unknown;
+  try {
+    files = JSON.parse(Buffer.from(String(sent), 'base64').toString());
+  } catch {
+    return [];
+  }
   if (!Array.isArray(files)) return [];
   return files.filter((file): file is string => typeof file === 'string' && path.isAbsolute(file)).slice(0, mostFiles);
 }

@@ -12,7 +12,10 @@ const sample = path.join(root, 'samples', 'penguins.csv');
 test('what it is opened with is taken up: at its start, by a second start, from another folder', async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'trainyard-opened-'));
   fs.copyFileSync(sample, path.join(folder, 'first one.csv'));
-  fs.writeFileSync(path.join(folder, '-second.csv'), fs.readFileSync(sample, 'utf8').replaceAll('Torgersen', 'Dream'));
+  fs.writeFileSync(
+    path.join(folder, '-second 表 🐧.csv'),
+    fs.readFileSync(sample, 'utf8').replaceAll('Torgersen', 'Dream'),
+  );
   fs.symlinkSync('circle.csv', path.join(folder, 'circle.csv'));
   const app = await launch({ args: [path.join(folder, 'first one.csv'), path.join(folder, 'circle.csv')] });
   const { page, home } = app;
@@ -23,13 +26,13 @@ test('what it is opened with is taken up: at its start, by a second start, from 
   const choice = electronChoice();
   const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const absolute = choice.args.map((argument) => (argument === '.' ? root : argument));
-  const second = spawn(choice.executable, [...absolute, ...asRoot, './-second.csv', 'not-there.csv'], {
+  const second = spawn(choice.executable, [...absolute, ...asRoot, './-second 表 🐧.csv', 'not-there.csv'], {
     cwd: folder,
     env: { ...process.env, TRAINYARD_HOME: home },
   });
   const code = await new Promise((resolve) => second.once('exit', resolve));
   expect(code).toBe(0);
-  await expect(page.getByRole('heading', { name: '-second' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: '-second 表 🐧' })).toBeVisible();
   await expect(page.getByText('not-there.csv was to be opened, and there is no such file or folder.')).toBeVisible();
   await page
     .getByRole('link', { name: /Datasets/ })
@@ -44,9 +47,9 @@ test('what it is opened with is taken up: at its start, by a second start, from 
     items[0]?.click();
     return items.map(({ label }) => label);
   });
-  expect(opened[0]).toBe('-second.csv');
+  expect(opened[0]).toBe('-second 表 🐧.csv');
   expect(opened).toHaveLength(4);
-  await expect(page.getByRole('heading', { name: '-second' })).toBeVisible();
+  await expect(page.getByRole('heading', { name: '-second 表 🐧' })).toBeVisible();
   await app.close();
   fs.rmSync(folder, { recursive: true, force: true });
 });
