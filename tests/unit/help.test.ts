@@ -139,3 +139,11 @@ test('words with a slip are told as what was meant', () => {
   );
   assert.deepEqual(meant, ['nesterov', 'learning rate', 'overfitting', 'confusion matrix', null, null]);
 });
+
+test('marks part words; what was written together, or as a question, leads to what there is', () => {
+  for (const words of ['early-stopping', 'GPU?', '--device']) assert.ok(searchPages(pages, words).length > 0, words);
+  assert.equal(nearestSearch(pages, 'batchsize'), 'batch size');
+  assert.equal(nearestSearch(pages, 'how do I get my predictions out?'), 'predictions');
+  assert.equal(nearestSearch(pages, 'zyzzyva split'), 'split');
+  assert.equal(nearestSearch(pages, '!!!'), null);
+});

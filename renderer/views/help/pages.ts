@@ -65,20 +65,40 @@ export function searchPages(pages: readonly HelpPage[], sought: string): readonl
   return found.sort((one, other) => other.rank - one.rank).slice(0, mostFound);
 }
 
-/** What was meant where words of `sought` stand nowhere: with the nearest ones that do; null = none is near, or it finds nothing either. */
+/**
+ * What was meant where no section has all words of `sought`: with the nearest ones that stand somewhere, two for one that was written
+ * together, and without those that tell least. null = nothing is left that finds something.
+ */
 export function nearestSearch(pages: readonly HelpPage[], sought: string): string | null {
   const text = pages
     .flatMap((page) => [page.title, ...sectionsOf(page).map(({ heading, text }) => `${heading ?? ''} ${text}`)])
     .join(' ')
     .toLowerCase();
   const known = [...new Set(text.match(/\p{L}{4,}/gu))];
-  const near = wordsOf(sought)
-    .map((word) => (text.includes(word) || word.length < 4 ? word : (closest(word, known) ?? word)))
-    .join(' ');
-  return searchPages(pages, near).length > 0 ? near : null;
+  const nearest = (word: string): string => {
+    if (text.includes(word) || word.length < 4) return word;
+    const cut = [...word].findIndex((_, at) => known.includes(word.slice(0, at)) && known.includes(word.slice(at)));
+    return cut > 0 ? `${word.slice(0, cut)} ${word.slice(cut)}` : (closest(word, known) ?? word);
+  };
+  let words = wordsOf(wordsOf(sought).map(nearest).join(' '));
+  while (words.length > 0 && searchPages(pages, words.join(' ')).length === 0) words = withoutLeast(pages, words);
+  return words.length > 0 ? words.join(' ') : null;
 }
 
-const wordsOf = (sought: string): readonly string[] => sought.toLowerCase().match(/\S+/g) ?? [];
+/** Without the word that stands nowhere, else the short ones, else the most frequent. */
+function withoutLeast(pages: readonly HelpPage[], words: readonly string[]): readonly string[] {
+  const telling = words.map((word) => {
+    const sections = searchPages(pages, word).length;
+    return sections === 0 ? -1 : word.length < 4 ? 0 : 1 / sections;
+  });
+  const least = Math.min(...telling);
+  const out = least > 0 ? [telling.indexOf(least)] : telling.flatMap((each, at) => (each === least ? [at] : []));
+  return words.filter((_, at) => !out.includes(at));
+}
+
+/** What stands between marks; marks alone are a word, as is the key `?`. */
+const wordsOf = (sought: string): readonly string[] =>
+  sought.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? sought.match(/\S+/g) ?? [];
 
 const mostFound = 40;
 /** Characters of an excerpt. */
