@@ -1,6 +1,6 @@
 // What SQLite and the file system say, in words for people: what failed, where, and what to do.
 
-import { statfsSync } from 'node:fs';
+import { accessSync, constants, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, TrainyardError } from '../protocol/errors.ts';
 import { codeOf, databaseFileName, refusedFolder } from './home.ts';
@@ -22,7 +22,7 @@ export function explainFailure(error: unknown, home: string): TrainyardError {
     );
   }
   const refused = refusedFolder(error, home);
-  if (refused) return refused;
+  if (refused) return refusedFile(refused, home) ?? refused;
   if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) {
     return damaged(join(home, databaseFileName), error instanceof Error ? error.message : code, cause);
   }
@@ -44,6 +44,23 @@ export function explainFailure(error: unknown, home: string): TrainyardError {
     );
   }
   return new TrainyardError('store.failed', `The history in ${home} failed: ${message}.`, '', cause);
+}
+
+/** Words for a file of a folder that may be written; null: it is the folder. */
+function refusedFile({ code, cause }: InputError, home: string): InputError | null {
+  if (code !== 'store.readonly') return null;
+  try {
+    accessSync(home, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch {
+    return null;
+  }
+  const { path: file = join(home, databaseFileName) } = cause as NodeJS.ErrnoException;
+  return new InputError(
+    'store.readonly',
+    `${file} may not be read and written by this account.`,
+    'Give yourself the right to both, or set TRAINYARD_HOME to another folder.',
+    { cause },
+  );
 }
 
 /** A history that is not to be used as it is. `what` is part of a sentence. */

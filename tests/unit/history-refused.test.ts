@@ -164,6 +164,15 @@ test(
   },
 );
 
+test('where the folder may be written, the file that may not is named', (context) => {
+  const home = temporaryHome(context);
+  const told = (code: string, more: object = {}): string =>
+    explainFailure(Object.assign(new Error('refused'), { code, ...more }), home).message;
+  assert.equal(told('SQLITE_CANTOPEN'), `${join(home, 'history.db')} may not be read and written by this account.`);
+  const path = join(home, 'runs', '1', 'run.json');
+  assert.equal(told('EACCES', { path }), `${path} may not be read and written by this account.`);
+});
+
 test('a full disk is named, and what was being written is undone', (context) => {
   const home = temporaryHome(context);
   const connection = openDatabase(join(home, 'history.db'));
