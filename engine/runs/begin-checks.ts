@@ -16,7 +16,7 @@ export function checkDevice(config: RunConfig): void {
     if (layers === undefined) {
       throw new InputError(
         'input.devices',
-        `${modelTitle(config)} is trained on one device: batches to share are those of networks.`,
+        `${modelTitle(config)}: it trains on one device; batches to share are those of networks.`,
         'Leave --devices out, or train a network.',
       );
     }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Trial } from '../../engine/protocol/search.ts';
 import {
+  allAlike,
   atEdge,
   bestSoFar,
   marksOf,
@@ -98,4 +99,9 @@ test('each choice and each whole number is marked once, where it stands', () => 
   assert.equal(marksOf({ kind: 'integer', low: 1, high: 1_000_000, log: true }, 5).length, 6);
   assert.deepEqual(marksOf({ kind: 'float', low: 0, high: 1 }, 4), [0, 0.25, 0.5, 0.75, 1]);
   assert.equal(namedPlaces(layers), null);
+});
+
+test('trials of one score are told from those that differ; one that came to nothing has none', () => {
+  assert.ok(allAlike([]) && allAlike([trial(1, 0.5), trial(2, null, 'failed'), trial(3, 0.5)]));
+  assert.ok(!allAlike([trial(1, 0.5), trial(2, 0.6, 'stopped')]));
 });

@@ -125,5 +125,9 @@ export function reachedText({ state, note }: Trial): string {
   return state === 'stopped' ? `stopped ${note}` : note === '' ? 'all' : note;
 }
 
+/** Whether those that have a score have the same one. */
+export const allAlike = (trials: readonly Trial[]): boolean =>
+  new Set(trials.flatMap(({ score }) => (score === null ? [] : [score]))).size < 2;
+
 /** Shares above this are told. */
 export const shareText = (share: number): string => `${fixed(100 * share)} %`;
