@@ -52,6 +52,22 @@ export function readSpace(asked: Asked, fields: FieldTable): ReadSpace {
 }
 
 /**
+ * Throws likewise where a dimension has what those of another kind alone have. Apart from reading: searches of before may have it, and are shown.
+ */
+export function checkKinds(text: string): void {
+  for (const [name, given] of Object.entries(parseJson(text) as Asked)) {
+    if (!isObject(given)) continue;
+    const others = given.kind === 'choice' ? ['low', 'high', 'log'] : ['values'];
+    const other = others.find((one) => Object.hasOwn(given, one));
+    if (other !== undefined)
+      throw refused(
+        `${name} has “${other}”, which means nothing there`,
+        'A choice has values; a number has low, high and log.',
+      );
+  }
+}
+
+/**
  * Throws likewise for what means nothing for this data, and for what has no effect as nothing in the space makes it count. `fields`: as it was
  * read by.
  */
@@ -114,13 +130,6 @@ function dimensionOf(name: string, field: Field, given: Readonly<Record<string, 
   if (unknown !== undefined)
     throw refused(`${name} has “${unknown}”`, 'A dimension has kind, low, high, log, values, when.');
   const condition = when === undefined ? {} : { when: conditionOf(name, when, before) };
-  const others = kind === 'choice' ? (['low', 'high', 'log'] as const) : (['values'] as const);
-  const other = others.find((one) => Object.hasOwn(given, one));
-  if (other !== undefined)
-    throw refused(
-      `${name} has “${other}”, which means nothing there`,
-      'A choice has values; a number has low, high and log.',
-    );
   if (kind === 'choice') {
     if (!Array.isArray(values) || values.length === 0 || new Set(values).size < values.length)
       throw refused(`the values of ${name} are no list of different ones`);

@@ -10,7 +10,7 @@ import type { SearchConfig } from '../../engine/learners/search/declaration.ts';
 import { spaceOf } from '../../engine/learners/search/declaration.ts';
 import { configOfTrial } from '../../engine/learners/declared/searched-trial.ts';
 import { searchedFields, type Searched } from '../../engine/learners/declared/searched-fields.ts';
-import { checkSpace, parseSpace } from '../../engine/search/read-space.ts';
+import { checkKinds, checkSpace, parseSpace } from '../../engine/search/read-space.ts';
 import { readySpace, searched } from '../../engine/search/ready.ts';
 import type { TrainedOn } from '../../engine/settings/training.ts';
 import { lastEvent, startTrainyard, temporaryHome, trainyard } from '../support/cli.ts';
@@ -247,6 +247,10 @@ test('settings that mean nothing for the target are refused, and those that noth
   check({ objective: 'auto', classWeights: 'none', ...leaves }, 'regression');
   const loss = { loss: { kind: 'choice', values: ['cross_entropy', 'mae'] } };
   assert.throws(() => check(loss, 'regression', 'network'), /loss cannot be "cross_entropy" for this target/);
+  // What was searched before is still shown.
+  const odd = JSON.stringify({ leaves: { kind: 'choice', values: [4, 8], low: 2 } });
+  assert.deepEqual(parseSpace(odd, searchedFields.boosted).space, { leaves: { kind: 'choice', values: [4, 8] } });
+  assert.throws(() => checkKinds(odd), /leaves has “low”/);
   for (const of of searched)
     for (const task of ['classification', 'regression'] as const) check(readySpace(of), task, of);
 });

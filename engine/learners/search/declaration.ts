@@ -6,7 +6,7 @@ import { InputError } from '../../protocol/errors.ts';
 import { ownValue } from '../../protocol/own.ts';
 import { momentText } from '../../protocol/words.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
-import { checkSpace, parseSpace, readSpace, type ReadSpace } from '../../search/read-space.ts';
+import { checkKinds, checkSpace, parseSpace, readSpace, type ReadSpace } from '../../search/read-space.ts';
 import { readySpace } from '../../search/ready.ts';
 import type { samplers } from '../../search/sampler.ts';
 import { fieldsFor, type Field, type SettingsOf } from '../../settings/field.ts';
@@ -145,7 +145,9 @@ function check(
   { search, until }: Pick<SearchConfig, 'search' | 'until'>,
   data: Pick<PreparedData, 'counts' | 'output'>,
 ): void {
-  checkSpace(spaceOf(search), searchedFields[search.of], trainedOn(data));
+  const space = spaceOf(search);
+  if (search.space !== ready) checkKinds(search.space);
+  checkSpace(space, searchedFields[search.of], trainedOn(data));
   refuseManyScores('a search', data);
   if (search.parallel > 1 && until !== undefined) {
     throw new InputError(
