@@ -9,6 +9,10 @@ import { TrainyardError } from '../../engine/protocol/errors.ts';
 import { exportFormats, exportWords, type ExportFormat, type KeptExport } from '../../engine/protocol/exports.ts';
 import type { MadeExport } from '../../engine/runs/export.ts';
 
+/** The text of a script in which a file is called by another name. */
+const renamedIn = (text: string, [name, now]: readonly [string, string]): string =>
+  text.replaceAll(JSON.stringify(name), () => JSON.stringify(now));
+
 export class KeptExports {
   readonly #folder: string;
 
@@ -77,12 +81,20 @@ export class KeptExports {
     }
     const [main, ...beside] = files.map(({ path: file }) => file);
     await fs.copyFile(path.join(folder, main), place);
-    const stem = path.parse(name).name;
-    for (const file of beside) {
-      await fs.copyFile(
-        path.join(folder, file),
-        path.join(path.dirname(place), file.startsWith(stem) ? file : path.basename(file)),
-      );
+    const stemOf = (file: string): string => path.parse(file).name.replace(/\.failed$/, '');
+    const stem = stemOf(name);
+    const own = new Map(
+      beside.map((file) => [
+        file,
+        file.startsWith(`${stem}.`) ? `${stemOf(place)}${file.slice(stem.length)}` : path.basename(file),
+      ]),
+    );
+    // Scripts name the model as it was made, before it failed.
+    const named = [...own, [stem + path.extname(main), path.basename(place)] as const];
+    for (const [file, copy] of own) {
+      const [from, to] = [path.join(folder, file), path.join(path.dirname(place), copy)];
+      if (!file.endsWith('.py')) await fs.copyFile(from, to);
+      else await fs.writeFile(to, named.reduce(renamedIn, await fs.readFile(from, 'utf8')));
     }
   }
 
