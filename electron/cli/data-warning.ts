@@ -18,4 +18,4 @@ export function withFlag({ code, message, columns: [column] = [] }: DataWarning)
 }
 
 /** As a shell wants it. */
-const quoted = (name: string): string => (/^[\w.-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);
+export const quoted = (name: string): string => (/^[\w./-]+$/.test(name) ? name : `'${name.replaceAll("'", "'\\''")}'`);

@@ -9,15 +9,15 @@ import { lastEvent, penguins, startTrainyard, tables, temporaryHome, trainyard }
 
 test('backup, restore, export and import of runs, groups and the disk page at the command line', async (context) => {
   const [home, other, out] = [temporaryHome(context), temporaryHome(context), temporaryHome(context)];
-  const [all, some] = [path.join(out, 'all.backup'), path.join(out, 'some.runs')];
+  const [all, some] = [path.join(out, 'all of it.backup'), path.join(out, 'some.runs')];
   await lastEvent(home, 'train', penguins, '--model', 'linear', '--name', 'walrus');
   assert.match(
     (await trainyard(home, 'backup', all, '--datasets')).stdout,
-    /^1 run and 1 dataset written to .* read again: \d+ files/m,
+    /^1 run and 1 dataset written to .* read again: \d+ files.*\nBring it back: trainyard restore '.*all of it\.backup'$/m,
   );
   await lastEvent(home, 'runs', '1', '--group', 'winter');
   await lastEvent(home, 'runs', 'export', '1', some);
-  assert.deepEqual(readdirSync(out).sort(), ['all.backup', 'some.runs']);
+  assert.deepEqual(readdirSync(out).sort(), ['all of it.backup', 'some.runs']);
 
   assert.match((await trainyard(other, 'runs', 'import', some)).stdout, /^Run 1: walrus, run 1 of /);
   assert.equal((await trainyard(other, 'runs', 'import', some)).stdout, 'Run 1 is here already.\n');

@@ -8,6 +8,7 @@ import { about } from '../about.ts';
 import type { Command, CommandContext } from '../command.ts';
 import { counted, formatBytes, formatTime, type Output } from '../output.ts';
 import { checkOutput } from '../output-file.ts';
+import { quoted } from '../data-warning.ts';
 
 export const backup: Command = {
   ...about.backup,
@@ -23,7 +24,7 @@ export const backup: Command = {
     );
     output.event({ event: 'backup', ...report });
     output.line(`${contentText(report)} written to ${positionals[0]} and read again: ${sizeText(report)}.`);
-    output.line(`Bring it back: trainyard restore ${positionals[0]}`);
+    output.line(`Bring it back: trainyard restore ${quoted(positionals[0])}`);
   },
 };
 
