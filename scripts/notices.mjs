@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { bundledNode, root, script, SetupError } from './setup.mjs';
 
 /** Packages that stay outside the bundles, as in electron-builder.yml. */
-const packed = ['@duckdb/node-api', '@napi-rs/image', 'better-sqlite3'];
+const packed = ['@duckdb/node-bindings', '@napi-rs/image', 'better-sqlite3'];
 /** Packed without what they depend on: the files that are shipped of them hold it. */
 const alone = ['onnxruntime-web'];
 /** Their code is compiled into kernels.wasm and native.node. */

@@ -23,6 +23,13 @@ export async function missingGpu(): Promise<false | string> {
   }
 }
 
+/** A fresh device that allocates as ever and compiles no program, so that a plan on it can be measured and not run. */
+export async function gpuWithoutPrograms(): Promise<OpenedGpu> {
+  const gpu = await testGpu();
+  Object.defineProperty(gpu.device, 'createComputePipelineAsync', { value: async () => ({}) });
+  return gpu;
+}
+
 /** How often a device was asked for something, by the name of the method. */
 export type DeviceCounts = Record<'buffers' | 'bindGroups' | 'pipelines' | 'shaders' | 'submits', number>;
 

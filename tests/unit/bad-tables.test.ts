@@ -219,6 +219,7 @@ function configsOf(info: DatasetInfo, settings: DatasetSettings): Readonly<Recor
     forest: { trees: 3 },
     extra: { trees: 3 },
     auto: { minutes: 0.02 },
+    search: { trials: 4 },
   };
   const others = declarations
     .filter(({ layers, forms }) => !layers && forms.includes('columns'))

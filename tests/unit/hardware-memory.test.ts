@@ -24,7 +24,7 @@ import { bytesOf } from '../../engine/runs/needs.ts';
 import { makeImages } from '../support/images.ts';
 import type { MemoryTaken } from '../support/memory-child.ts';
 import type { RunMemoryTaken } from '../support/run-memory-child.ts';
-import { missingGpu, testGpu } from '../support/webgpu.ts';
+import { gpuWithoutPrograms, missingGpu } from '../support/webgpu.ts';
 import { defaultTraining, mlp, presets, specOf } from '../../engine/model/presets.ts';
 import type { Buckets } from '../../engine/train/buckets.ts';
 import { summarizeModel } from '../../engine/model/summary.ts';
@@ -237,10 +237,10 @@ test('where threads are chosen by what pays, the forecast chooses as many', asyn
 });
 
 test('the forecast equals what a GPU allocates', { skip: await missingGpu() }, async () => {
-  const opened = await testGpu();
+  const opened = await gpuWithoutPrograms();
   const backend = createWebgpuBackend(opened);
   const device: PlanDevice = { kind: 'gpu', limits: opened.device.limits, subgroups: opened.subgroups };
-  for (const name of ['small', 'lenet']) {
+  for (const name of ['small', 'lenet', 'resnet20', 'text-small', 'gpt-char']) {
     const { model } = subjectNamed(name, { batch: 16 });
     const { plan, memory } = planMemory(model!, counts, device);
     const executable = await backend.compile(plan);

@@ -5,6 +5,7 @@ import test from 'node:test';
 import type { Backend } from '../../engine/backends/backend.ts';
 import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
+import { createWebgpuBackend } from '../../engine/backends/webgpu/backend.ts';
 import { subjectNamed } from '../../engine/hardware/costs/familiar.ts';
 import { planMemory, type PlanDevice } from '../../engine/hardware/memory-forecast.ts';
 import { sparedMemory } from '../../engine/hardware/spared.ts';
@@ -20,7 +21,7 @@ import { furthest, gentle } from '../support/scaled-loss.ts';
 import { sharedGpu } from '../support/shared-gpu.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere, type TrainTestOptions } from '../support/train.ts';
-import { missingGpu, testGpu } from '../support/webgpu.ts';
+import { gpuWithoutPrograms, missingGpu } from '../support/webgpu.ts';
 
 const skip = await missingGpu();
 const numbers = makeTable({ rows: 230, numeric: 4, classes: 3 });
@@ -191,9 +192,9 @@ for (const [name, share] of [
   ['resnet20', 0.7],
 ] as const) {
   test(`${name} takes less than ${share} of its memory on the GPU, as forecast`, { skip }, async () => {
-    const { device: its, subgroups } = await testGpu();
-    const device: PlanDevice = { kind: 'gpu', limits: its.limits, subgroups };
-    const backend = await sharedGpu();
+    const opened = await gpuWithoutPrograms();
+    const device: PlanDevice = { kind: 'gpu', limits: opened.device.limits, subgroups: opened.subgroups };
+    const backend = createWebgpuBackend(opened);
     const { model } = subjectNamed(name, { batch: 64 });
     const bytes: number[] = [];
     for (const precision of ['float32', 'mixed16'] as const) {
@@ -204,7 +205,7 @@ for (const [name, share] of [
       executable.dispose();
       bytes.push(memory.total);
     }
-    its.destroy();
+    await backend.close();
     assert.ok(bytes[1] < share * bytes[0], `${bytes[1]} of ${bytes[0]}`);
   });
 }

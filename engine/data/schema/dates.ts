@@ -74,7 +74,12 @@ const zones: readonly (readonly [source: string, format: string])[] = [
 
 const isMonth = (text: string | undefined): boolean => Number(text) >= 1 && Number(text) <= 12;
 
-const datePatterns: readonly DatePattern[] = [
+let made: readonly DatePattern[] | undefined;
+
+/** Some six thousand: they are made when a text first looks like a date, not by each program that starts. */
+const datePatterns = (): readonly DatePattern[] => (made ??= makeDatePatterns());
+
+const makeDatePatterns = (): readonly DatePattern[] => [
   {
     pattern: /^\d{4}-\d{2}-\d{2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}(:?\d{2})?))?)?$/,
     title: 'ISO dates',
@@ -143,7 +148,7 @@ export function sniffDateFormats(values: readonly string[]): readonly DateFormat
   const words = counted.reduce((sum, [value, count]) => sum + (/\d/.test(value) ? 0 : count), 0);
   if (words > misses) return [];
   const found: DateFormat[] = [];
-  for (const { pattern, format, title, accepts } of datePatterns) {
+  for (const { pattern, format, title, accepts } of datePatterns()) {
     let left = misses;
     const fits = counted.every(([value, count]) => {
       const match = pattern.exec(value);
