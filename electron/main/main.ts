@@ -234,9 +234,16 @@ async function start(): Promise<void> {
 const closeMilliseconds = 2_000;
 
 /** Without its history the app would lose what is done in it: it says why, in a box and on stderr, and ends. */
-function giveUp(error: unknown): void {
+async function giveUp(error: unknown): Promise<void> {
   const { message, hint } = toWire(error);
   process.stderr.write(`Trainyard cannot start: ${message} ${hint}\n`);
-  if (command === null) dialog.showErrorBox('Trainyard cannot start', `${message}\n\n${hint}`);
+  if (command === null) {
+    // Of the app there is nothing left that could answer to these.
+    for (const event of ['second-instance', 'activate', 'before-quit'] as const) app.removeAllListeners(event);
+    app.on('before-quit', () => app.exit(1));
+    // Not `showErrorBox`: who is told to end while that one is open (the computer shuts down) neither hears it nor rests a moment.
+    const detail = `${message}\n\n${hint}`;
+    await dialog.showMessageBox({ type: 'error', message: 'Trainyard cannot start', detail, buttons: ['Quit'] });
+  }
   app.exit(1);
 }

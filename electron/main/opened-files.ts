@@ -3,6 +3,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { OpenedItems } from '../../engine/protocol/app.ts';
 import { InputError, toWire } from '../../engine/protocol/errors.ts';
 import { Listeners } from '../../engine/protocol/listeners.ts';
@@ -13,16 +14,26 @@ import type { ChosenPaths } from './paths.ts';
 const mostFiles = 100;
 
 /**
- * The files among a program's arguments, as absolute paths: what is no switch. Those that are not there are told in the window.
+ * The files among a program's arguments, as absolute paths: what is no switch. Desktops hand over paths or file: addresses. Those that are not there are told in the window.
  * @param folder  what relative paths stand against
  * @param own  the app's own folder, which a development Electron is given as an argument
  */
 export function filesAmong(args: readonly string[], folder: string, own: string): readonly string[] {
   return args
     .filter((argument) => argument !== '' && !argument.startsWith('-'))
-    .map((argument) => path.resolve(folder, argument))
+    .map((argument) => path.resolve(folder, pathOf(argument)))
     .filter((file) => file !== path.resolve(own))
     .slice(0, mostFiles);
+}
+
+function pathOf(argument: string): string {
+  if (!/^file:\/\//i.test(argument)) return argument;
+  try {
+    return fileURLToPath(argument);
+  } catch {
+    // Of another machine, say: told as a file that is not there.
+    return argument;
+  }
 }
 
 /** What this start hands over to the app that runs already. As ASCII: Electron loses all of it where a name goes beyond Latin-1. */

@@ -4,6 +4,9 @@
 /** What the name of such a file ends in where nobody says otherwise; others are read as well. */
 export const archiveEnding = '.trainyard';
 
+/** Such a file is a tar archive whose first entry has this name. */
+export const archiveHeadPath = 'trainyard.json';
+
 /** What a file of Trainyard's says of itself, in its first entry. */
 export interface ArchiveHead {
   readonly format: 1;

@@ -86,7 +86,7 @@ export class Diary {
     this.#every = strideOf(epochs, writtenEpochs);
     const rest =
       this.#every > 1
-        ? ` Every ${this.#every === 2 ? '2nd' : `${this.#every}th`} of the ${epochs} epochs is written here, and the best.`
+        ? ` Every ${this.#every === 2 ? '2nd' : `${this.#every.toLocaleString('en')}th`} of the ${epochs.toLocaleString('en')} epochs is written here, and the best.`
         : '';
     this.#detail(`The model and the rows were ready after ${timeText(this.#spent.get('preparing') ?? 0)}.${rest}`);
   }
@@ -129,7 +129,7 @@ export class Diary {
     const stride = 10 ** Math.floor(Math.log10(this.#checkpoints));
     if (this.#checkpoints % stride !== 0) return;
     const which = this.#checkpoints < 10 ? 'Checkpoint' : `Checkpoint ${this.#checkpoints}`;
-    this.#detail(`${which} at step ${step}, after ${countText(epoch, 'epoch')}: ${(bytes / 1e6).toFixed(1)} MB.`);
+    this.#detail(`${which} at step ${step}, after ${countText(epoch, 'epoch')}: ${sizeText(bytes)}.`);
   }
 
   /** How it ended, and where the time of this attempt went. */
@@ -165,3 +165,6 @@ function scoresOf(metrics: EpochNote['validation']): readonly (readonly [string,
     (name) => [`validation ${metricWords(name)}`, metrics[name]] as const,
   );
 }
+
+const sizeText = (bytes: number): string =>
+  bytes < 5e4 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

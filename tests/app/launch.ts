@@ -206,12 +206,14 @@ export async function screenshot({ page }: App, name: string): Promise<void> {
 }
 
 /** Playwright's `test`, with an app of its own for each test. */
-export const test = base.extend<{ app: App }>({
-  app: async ({ browserName: _ }, use, info) => {
+export const test = base.extend<{ app: App; provoked: RegExp | null }>({
+  /** What the tests of a file make the window fail with on purpose: `test.use({ provoked: … })`. */
+  provoked: [null, { option: true }],
+  app: async ({ provoked }, use, info) => {
     const app = await launch();
     await use(app);
     const failed = await tellFailure(app, info);
-    const errors = errorsOfWindow(app);
+    const errors = errorsOfWindow(app, provoked);
     await end(app, failed);
     if (!failed) expect(errors).toEqual([]);
   },
@@ -223,13 +225,13 @@ export const test = base.extend<{ app: App }>({
  */
 export function testsOfOneApp(options: LaunchOptions = {}): typeof test {
   let shared: App | null = null;
-  const sharing = base.extend<{ app: App }>({
-    app: async ({ browserName: _ }, use, info) => {
+  const sharing = test.extend({
+    app: async ({ provoked }, use, info) => {
       if (shared) await loadAnew(shared);
       const app = (shared ??= await launch(options));
       await use(app);
       const failed = await tellFailure(app, info);
-      const errors = errorsOfWindow(app);
+      const errors = errorsOfWindow(app, provoked);
       if (failed || errors.length > 0) {
         shared = null;
         await end(app, true);
@@ -261,8 +263,10 @@ async function tellFailure(app: App, { status, expectedStatus, title }: TestInfo
 }
 
 /** What the page did not catch, which leaves a part of it empty: a test can pass beside that. */
-function errorsOfWindow({ home }: App): readonly string[] {
-  return listCrashes(home).flatMap(({ part, what, trace }) => (part === 'window' ? [`${what}\n${trace}`] : []));
+function errorsOfWindow({ home }: App, provoked: RegExp | null): readonly string[] {
+  return listCrashes(home)
+    .filter(({ part, what }) => part === 'window' && provoked?.test(what) !== true)
+    .map(({ what, trace }) => `${what}\n${trace}`);
 }
 
 /** Where a test failed, its run may go on: closing would ask about it, and nobody answers. */

@@ -59,8 +59,10 @@ async function launchWithStoreHeld(answer: RegExp): Promise<App & { go(): void; 
     };
     Object.assign(dialog, {
       shown,
-      showMessageBox: async (_window: unknown, options: Electron.MessageBoxOptions) => ({ response: note(options) }),
-      showErrorBox: (message: string, detail: string) => void note({ message, detail }),
+      // Of a window, or of none.
+      showMessageBox: async (first: unknown, second = first as Electron.MessageBoxOptions) => ({
+        response: note(second),
+      }),
     });
   }, answer.source);
   return {

@@ -19,6 +19,7 @@ import {
 
 /** One app for all that leaves the window as it is; how often it has been brought back is counted. */
 const test = testsOfOneApp();
+test.use({ provoked: /^AbortError: Navigation was aborted$/ });
 
 test('the page is sandboxed, isolated and without Node', async ({ app }) => {
   const globals = await app.page.evaluate(() => {

@@ -49,8 +49,8 @@ for (const [variable, what, why] of [
     await told.toMatch(
       new RegExp(`Trainyard cannot start: .*a file${why} is not a folder\\. Set TRAINYARD_HOME to a folder\\.`),
     );
-    // Its box waits for a person, and hears no signal meanwhile.
-    for (const { pid } of familyOf(child.pid!)) process.kill(pid, 'SIGKILL');
+    // Its box waits for a person, or for the system that ends it.
+    child.kill('SIGTERM');
     await ended;
     fs.rmSync(path.dirname(home), { recursive: true, force: true });
   });

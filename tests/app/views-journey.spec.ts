@@ -53,7 +53,7 @@ test('first start: one button trains on a sample', async ({ app }) => {
     await exports.getByRole('button', { name: 'Save ONNX' }).click();
     await expect(page.getByText('Saved as birds.onnx')).toBeVisible();
     expect(fs.statSync(copied).size).toBeGreaterThan(5_000);
-    expect(fs.readdirSync(app.home)).toContain('penguins-tabular.check.py');
+    expect(fs.readdirSync(app.home)).toContain('birds.check.py');
 
     await exports.getByRole('button', { name: 'ONNX', exact: true }).click();
     await certificate.getByRole('link', { name: /^row \d+ of the dataset$/ }).click();

@@ -4,6 +4,8 @@
 import { answerDialog, chooseFromMenu, expect, test, type App } from './launch.ts';
 import { importTable, startRun, waitForEpoch, writeTable } from './scene.ts';
 
+test.use({ provoked: /^Its process ended/ });
+
 test('a page that crashes, hangs or fails is loaded again on its view, and the run goes on', async ({ app }) => {
   const dataset = await importTable(app, writeTable(app.home, 2000));
   const { id } = await startRun(app, dataset, 100_000);

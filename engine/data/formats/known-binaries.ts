@@ -1,6 +1,7 @@
 // Files people try that are no tables, recognised by their first bytes, so that the refusal can say what to do.
 
 import { InputError } from '../../protocol/errors.ts';
+import { archiveEnding, archiveHeadPath } from '../../protocol/keeping.ts';
 import type { FileHead } from './format.ts';
 import { isUtf32 } from './utf8.ts';
 
@@ -53,6 +54,17 @@ const known: readonly KnownBinary[] = [
 export const isTar = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.subarray(257, 262)).toString('latin1') === 'ustar';
 
+/** Whether a tar archive is a file of Trainyard's own. */
+const holdsRuns = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.subarray(0, archiveHeadPath.length + 1)).toString('latin1') === `${archiveHeadPath}\0`;
+
+const refuseOwn = (name: string): InputError =>
+  new InputError(
+    'input.archive',
+    `${name} holds runs or a whole home of Trainyard and is no table: such files are known by their ending ${archiveEnding}.`,
+    `Name it ${name}${archiveEnding} and open it again.`,
+  );
+
 /** The refusal of a tar archive, packed again or not. */
 export const refuseTar = (name: string): InputError =>
   new InputError(
@@ -75,7 +87,7 @@ const mostStray = 0.02;
 
 /** The refusal of a file that is not text. */
 export function refuseKnownBinary({ name, bytes }: FileHead): InputError {
-  if (isTar(bytes)) return refuseTar(name);
+  if (isTar(bytes)) return holdsRuns(bytes) ? refuseOwn(name) : refuseTar(name);
   if (isUtf32(bytes)) {
     return new InputError('input.encoding', `${name} is text in UTF-32, which is not read.`, 'Save it as UTF-8.');
   }

@@ -7,11 +7,11 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { CancelledError, InputError } from '../../protocol/errors.ts';
-import type { ArchiveHead } from '../../protocol/keeping.ts';
+import { archiveHeadPath, type ArchiveHead } from '../../protocol/keeping.ts';
 import { fileFact, sha256 } from '../checksums.ts';
 import type { FileFact } from '../checksums.ts';
 import { codeOf } from '../home.ts';
-import { blockBytes, checksumsPath, chunkBytes, decodeHeader, headPath, noArchive, paddingOf } from './tar.ts';
+import { blockBytes, checksumsPath, chunkBytes, decodeHeader, noArchive, paddingOf } from './tar.ts';
 import type { Watched } from './tar.ts';
 
 const largestText = 2 ** 28;
@@ -77,10 +77,10 @@ async function readEntries(handle: FileHandle, options: ReadOptions): Promise<Re
     if (entry === null) throw noArchive('its list of checksums is missing');
     const { path, bytes } = entry;
     at += blockBytes;
-    const isText = path === headPath || path === checksumsPath;
+    const isText = path === archiveHeadPath || path === checksumsPath;
     if (at + bytes > size) throw noArchive('it is cut short');
     if (isText && bytes > largestText) throw noArchive(`${path} is too large`);
-    if (path === headPath && head === null) head = decodeHead(await exactly(handle, at, bytes));
+    if (path === archiveHeadPath && head === null) head = decodeHead(await exactly(handle, at, bytes));
     else if (head === null) throw noArchive('it does not say what it is');
     else if (path === checksumsPath) {
       compare(await exactly(handle, at, bytes), facts);

@@ -4,8 +4,7 @@
 import { InputError } from '../../protocol/errors.ts';
 import type { JobProgress } from '../../protocol/keeping.ts';
 
-/** The first entry says what the archive is, the last one the checksums of all between. */
-export const headPath = 'trainyard.json';
+/** The first entry says what the archive is (`archiveHeadPath`), the last one the checksums of all between. */
 export const checksumsPath = 'checksums.json';
 /** Bytes read or written in one go. */
 export const chunkBytes = 2 ** 20;

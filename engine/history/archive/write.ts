@@ -7,12 +7,12 @@ import { open, rename, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { CancelledError, InputError, TrainyardError } from '../../protocol/errors.ts';
-import type { ArchiveHead, ArchiveReport } from '../../protocol/keeping.ts';
+import { archiveHeadPath, type ArchiveHead, type ArchiveReport } from '../../protocol/keeping.ts';
 import { sha256 } from '../checksums.ts';
 import type { FileFact } from '../checksums.ts';
 import { codeOf } from '../home.ts';
 import { readArchive } from './read.ts';
-import { checksumsPath, chunkBytes, encodeHeader, headPath, paddingOf, tarEnd } from './tar.ts';
+import { checksumsPath, chunkBytes, encodeHeader, paddingOf, tarEnd } from './tar.ts';
 import type { Watched } from './tar.ts';
 
 /** Room left beside what is written. */
@@ -89,7 +89,7 @@ async function writeAll(temporary: string, plan: ArchivePlan, { onProgress, goOn
     facts.set(path, { bytes: size, sha256: hash.digest('hex') });
   };
   try {
-    await text(headPath, JSON.stringify(plan.head));
+    await text(archiveHeadPath, JSON.stringify(plan.head));
     await plan.fill({
       async file(path, source) {
         const opened = await open(source, 'r').catch(missingIsNull);

@@ -122,6 +122,11 @@ export class SearchTraining implements Training {
     return this.#secondsBefore + this.#course.seconds;
   }
 
+  /** Seconds that the trials have trained, without what is around them. */
+  get #trained(): number {
+    return this.#trials.all.reduce((sum, { training }) => sum + training, 0);
+  }
+
   get #phases(): PhaseSeconds {
     return { training: this.#course.seconds };
   }
@@ -333,7 +338,7 @@ export class SearchTraining implements Training {
       threads: this.#crew === null ? 1 : search.parallel * threadsOfEach(threads, search.parallel),
       epochs: of,
       steps: of,
-      seconds: this.#trials.all.reduce((sum, { training }) => sum + training, 0),
+      seconds: this.#trained,
       examplesPerSecond: 0,
       metrics: scores?.metrics ?? {},
       bestEpoch: standing.best?.trial ?? 0,
@@ -390,7 +395,8 @@ export class SearchTraining implements Training {
     const [byTrials, byTime] = [trials > 0 ? done / trials : 0, minutes > 0 ? this.#spent / (60 * minutes) : 0];
     const left = this.#doneBy ? Math.max(0, this.#doneBy.left(0) / 1000) : Infinity;
     const share = Math.min(1, Math.max(byTrials, byTime, this.#spent / (this.#spent + left)));
-    const expected = this.#planned ?? Math.round(done / Math.max(share, 1e-3));
+    // Before the first one is done nobody knows better than who asked.
+    const expected = this.#planned ?? (done > 0 ? Math.round(done / Math.max(share, 1e-3)) : trials);
     const all = end ? done : Math.min(trials > 0 ? trials : Infinity, Math.max(done + 1, expected));
     return {
       epoch: done,
@@ -398,7 +404,7 @@ export class SearchTraining implements Training {
       step: end ? 1_000 : Math.round(1_000 * share),
       steps: 1_000,
       examplesPerSecond: 0,
-      secondsTraining: this.#spent,
+      secondsTraining: this.#trained,
       secondsLeft: end ? 0 : share > 0 ? (this.#spent * (1 - share)) / share : null,
       loss: this.#trials.best?.score ?? null,
       search: this.#trials.standing(),

@@ -31,6 +31,8 @@ test('a table in gzip, and in a zip archive beside its description', async (cont
 const tar = Buffer.alloc(1024);
 tar.write('cat/a.png', 0, 'latin1');
 tar.write('ustar', 257, 'latin1');
+const own = Buffer.from(tar);
+own.write('trainyard.json\0', 0, 'latin1');
 const shots = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`a/${i}.jpg`, 'x']));
 const refused: readonly (readonly [name: string, bytes: Uint8Array, message: RegExp])[] = [
   ['two.zip', zipOf({ 'a.csv': csv, 'b.csv': csv }), /two\.zip holds 2 tables: a\.csv, b\.csv/],
@@ -41,6 +43,7 @@ const refused: readonly (readonly [name: string, bytes: Uint8Array, message: Reg
     /holds pictures and no table: cat\/a\.png, readme/,
   ],
   ['labelled.zip', zipOf({ 'labels.csv': csv, ...shots }), /labelled\.zip holds 12 pictures beside labels\.csv/],
+  ['runs.bak', own, /runs\.bak holds runs or a whole home of Trainyard and is no table/],
   ['shots.tar', tar, /shots\.tar is a tar archive, not a table/],
   ['shots.tgz', gzipSync(tar), /shots\.tgz is a tar archive, not a table/],
   ['book.zip', zipOf({ '[Content_Types].xml': 'x', 'xl/workbook.xml': 'x' }), /it is an Excel workbook/],
