@@ -44,7 +44,7 @@ export function takesOver(relation: RunRelation): boolean {
   return relation === 'continued' || relation === 'started from';
 }
 
-/** `continues run 12 from epoch 10`; null: it comes from no other. */
+/** `continues run 12 from epoch 10`; null: it comes from no other. A model of others has no epochs. */
 export function familyWords(run: {
   readonly parent: number | null;
   readonly relation: RunRelation | null;
@@ -55,7 +55,5 @@ export function familyWords(run: {
   if (relation === 'fold') return `fold ${start?.fold ?? '?'} of run ${parent}`;
   if (relation === 'member') return `member of run ${parent}`;
   const words = `${relationWords[relation]} run ${parent}`;
-  return start?.epoch === undefined
-    ? words
-    : `${words}${relation === 'continued' ? ' from' : ', as of'} epoch ${start.epoch}`;
+  return !start?.epoch ? words : `${words}${relation === 'continued' ? ' from' : ', as of'} epoch ${start.epoch}`;
 }

@@ -3,6 +3,7 @@
 // another process are asked through the history.
 
 import { InputError } from '../protocol/errors.ts';
+import { beginningOf } from '../protocol/beginning.ts';
 import type { PreparedData } from '../protocol/data.ts';
 import { takesOver } from '../protocol/family.ts';
 import { nobody, unmarked, type QueueWish } from '../protocol/queue.ts';
@@ -21,6 +22,7 @@ import { foldConfig, isCrossValidation } from '../protocol/folds.ts';
 import { startEnergyMeter } from '../system/energy.ts';
 import { Attempt, dataOf } from './attempt.ts';
 import { checkDeadline, checkDevice, seenBefore, timed } from './begin-checks.ts';
+import { checkpointsOf } from './checkpoints.ts';
 import { CrossValidation, refuseTwice, type FoldRuns } from './cross-validation.ts';
 import { continuationOf, refuseOtherTokens, transferOf } from './continuation.ts';
 import { needsOf } from './needs.ts';
@@ -267,6 +269,8 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       if (advisedBy === undefined) return begin(name, config, undefined, queue);
       const parent = await store.run({ run: advisedBy });
       const changed = await onRowsOf(store, parent, config);
+      const begun = await beginningOf({ ...store, checkpoints: ({ run }) => checkpointsOf(store, run) }, parent);
+      if (begun) return begin(name, changed, await transferOf(store, changed, begun), queue);
       return begin(name, changed, { parent: parent.id, relation: 'advised by', start: {} }, queue);
     },
     async goOn({ run, name, ...request }) {

@@ -51,7 +51,10 @@ export interface RunManager {
     readonly config: RunConfig;
     /** Weights to begin with. */
     readonly from?: TransferRequest;
-    /** The run about which a finding advised these settings: it is its parent, and nothing of it is taken over. */
+    /**
+     * The run about which a finding advised these settings: it is its parent, and nothing of it is taken over; one that began with the weights
+     * of another is trained anew from those, and they are of its parent then.
+     */
     readonly advisedBy?: number;
     /** Where in the queue. Throws `input.queue` where it is to wait for a run that has ended. */
     readonly queue?: QueueWish;

@@ -52,6 +52,15 @@ test('a model that is dropped is something to begin with, its body frozen', asyn
   await expect(fits.getByRole('listitem').first()).toHaveText(/taken and frozen/);
   await screenshot(app, 'pretrained-new-run');
   await trainFromIt(app, '1');
+  await test.step('run again with changes, it begins with the same weights', async () => {
+    await page.getByRole('button', { name: 'Run again with changes' }).click();
+    await expect(page.getByText('Begins with the best weights of run 1.')).toBeVisible();
+    await expect(fits.getByRole('listitem').first()).toHaveText(/taken and frozen/);
+    await pane.getByRole('combobox', { name: 'Weights of' }).selectOption({ index: 0 });
+    await expect(pane.getByText(/The first \d+ layers are frozen as drawn by chance/)).toBeVisible();
+    await pane.getByRole('button', { name: 'freeze none' }).click();
+    await expect(pane.getByText(/as drawn by chance/)).toHaveCount(0);
+  });
 
   // The page of a run on pictures takes pictures to predict.
   await page.getByRole('link', { name: 'Datasets' }).first().click();

@@ -57,6 +57,22 @@ test('a run that a finding advised is a child that takes nothing over', async (c
   await assert.rejects(manager.start({ config: tableConfig(2), advisedBy: 99 }), { code: 'input.unknown_run' });
 });
 
+test('a run that a finding advised about one that began with weights begins with them too', async (context) => {
+  const { manager, store } = setUp(context);
+  const source = await manager.start({ config: tableConfig(2) });
+  await manager.finished({ run: source.id });
+  const from = { run: source.id, checkpoint: 'last', upTo: 1 } as const;
+  const begun = await manager.start({ config: tableConfig(2), from });
+  await manager.finished({ run: begun.id });
+  const longer = await manager.goOn({ run: begun.id, config: tableConfig(3) });
+  await manager.finished({ run: longer.id });
+  const child = await manager.start({ config: tableConfig(1), advisedBy: longer.id });
+  assert.deepEqual([child.parent, child.relation, child.start], [source.id, 'started from', begun.start]);
+  await manager.finished({ run: child.id });
+  const log = (await store.log({ run: child.id })).map(({ message }) => message).join('\n');
+  assert.match(log, /\(Dense\): taken from run 1\./);
+});
+
 test('a run is recorded, trained and kept; nothing is held afterwards', async (context) => {
   const { manager, store, data, hosts } = setUp(context);
   const reported: MetricPoint[] = [];

@@ -38,6 +38,11 @@ type DraftState = Pick<Draft, 'learner' | 'model' | 'settings' | 'seed' | 'folds
   readonly trainingChosen: boolean;
 };
 
+function usual(about: TrainedOn): object {
+  const { seed: _, ...training } = usualTraining(about);
+  return training;
+}
+
 export class Draft {
   /** As it was chosen; under Start from its texts may be read otherwise. */
   dataset: DatasetInfo = $state.raw() as unknown as DatasetInfo;
@@ -110,7 +115,7 @@ export class Draft {
     }
     if (config) {
       this.learner = declarationOf(config);
-      this.settings = { ...this.settings, [config.learner]: ownSettings(config) };
+      this.settings = { ...this.settings, [config.learner]: this.#drafted(config) };
       this.seed = config.seed;
       this.folds = config.folds;
     }
@@ -191,8 +196,7 @@ export class Draft {
     const model = specOf(preset, this.shape.input);
     this.learner = network as Declaration;
     if (!this.#trainingChosen) {
-      const { seed: _, ...training } = usualTraining(this.#about(model));
-      this.settings = { ...this.settings, [network.name]: training };
+      this.settings = { ...this.settings, [network.name]: usual(this.#about(model)) };
     }
     this.#replace(model);
     if (!this.#named) this.name = suggestName(this.dataset.name, preset.name);
@@ -201,6 +205,12 @@ export class Draft {
   #about(model: ModelSpec): TrainedOn {
     const { input, output, counts } = this.shape;
     return trainedOn(counts.train, taskOf(this.shape), { input, model, classes: classesOf(output) });
+  }
+
+  /** By which settings others have trained nobody knows: those that suit the rows here, and weights that know something. */
+  #drafted(config: RunConfig): object {
+    if (!isPretrained(config) || !isNetwork(config)) return ownSettings(config);
+    return usual({ ...this.#about(config.model), begun: true });
   }
 
   /** Takes over the settings and the layers of a run of its learner. */
@@ -212,9 +222,13 @@ export class Draft {
     });
   }
 
-  /** Takes over the layers of another run, and none of its settings. */
-  useLayers(model: ModelSpec, words: string): void {
-    this.#step(words, () => this.#replace(model));
+  /** Takes over the layers of another run, and none of its settings: those that suit them, until some were set by hand. `begun`: see `TrainedOn`. */
+  useLayers(model: ModelSpec, words: string, begun: boolean): void {
+    this.#step(words, () => {
+      if (!this.#trainingChosen)
+        this.settings = { ...this.settings, [network.name]: usual({ ...this.#about(model), begun }) };
+      this.#replace(model);
+    });
   }
 
   rename(name: string): void {

@@ -1,0 +1,30 @@
+// The weights that a run began with, for whoever trains with its settings again.
+
+import type { Checkpoint, TransferRequest } from './going-on.ts';
+import type { RunRecord } from './runs.ts';
+
+type Begun = Pick<RunRecord, 'relation' | 'parent' | 'start'>;
+
+interface Runs {
+  run(request: { run: number }): Promise<Begun>;
+  checkpoints(request: { run: number }): Promise<readonly Checkpoint[]>;
+}
+
+/**
+ * The weights that a run began with, or the one did that it goes on from; undefined: they were drawn by chance. Whether they are still kept
+ * shows where they are read.
+ */
+export async function beginningOf(runs: Runs, run: Begun): Promise<TransferRequest | undefined> {
+  const { relation, parent, start } = run;
+  if (parent === null) return undefined;
+  if (relation === 'continued') {
+    const before = await runs.run({ run: parent }).catch(() => null);
+    return before === null ? undefined : beginningOf(runs, before);
+  }
+  if (relation !== 'started from') return undefined;
+  const { epoch = 0, upTo } = start ?? {};
+  const kept = await runs.checkpoints({ run: parent }).catch(() => []);
+  const found = kept.find((state) => state.epoch === epoch);
+  const checkpoint = found && found.kept !== 'epoch' ? found.kept : epoch > 0 ? epoch : 'best';
+  return { run: parent, checkpoint, ...(upTo === undefined ? {} : { upTo }) };
+}
