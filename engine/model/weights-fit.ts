@@ -19,6 +19,8 @@ export interface LayerFit {
   readonly classes?: ClassNames;
   /** Of an output layer of the same classes in another order, which is taken: for each of its outputs the number of that run's. */
   readonly order?: readonly number[];
+  /** Of a convolution of grey pictures that is taken from one of coloured ones: what it has for red, green and blue is added up. */
+  readonly grey?: boolean;
   /** Keeps the weights it begins with. */
   readonly frozen: boolean;
   /** Of a layer that does not fit: the first tensor that has another shape; no `found`: there is none of that name. */
@@ -45,21 +47,25 @@ export function weightsFit(
   }: { readonly upTo?: number; readonly frozen?: number; readonly classes?: ClassNames },
 ): readonly LayerFit[] {
   const layers = [
-    { layer: -1, head: false, title: 'The embedded columns', all: model.inputParameters },
+    { layer: -1, head: false, convolves: false, title: 'The embedded columns', all: model.inputParameters },
     ...model.layers.map(({ index, id, def, parameters, states }) => ({
       layer: index,
       head: def.type === 'output',
+      convolves: def.type === 'conv2d',
       title: `Layer ${index + 1}${id === String(index) ? '' : ` “${id}”`} (${def.title})`,
       all: [...parameters, ...states],
     })),
   ];
   return layers
     .filter(({ all }) => all.length > 0)
-    .map(({ layer, head, title, all }) => {
+    .map(({ layer, head, convolves, title, all }) => {
       const about = { layer, title, tensors: all.map(({ name }) => name), frozen: layer < frozen };
       const foundFor = (name: string): Shape | undefined => ownValue(shapes, name);
       if (layer >= upTo || all.every(({ name }) => !foundFor(name))) return { ...about, fit: 'new' };
-      const wrong = all.find(({ name, shape }) => foundFor(name)?.join() !== shape.join());
+      const misshapen = all.filter(({ name, shape }) => foundFor(name)?.join() !== shape.join());
+      const [wrong] = misshapen as [(typeof all)[number]?];
+      const coloured = wrong && convolves && misshapen.length === 1 && inColour(foundFor(wrong.name));
+      if (coloured && coloured.join() === wrong.shape.join()) return { ...about, fit: 'taken', grey: true };
       if (!wrong && head && classes && !sameNames(classes)) {
         const order = orderOf(classes);
         const perClass = all.every(({ shape }) => shape.at(-1) === order?.length);
@@ -73,6 +79,10 @@ export function weightsFit(
       return { ...about, fit: 'misfit', wrong: { name: wrong.name, wanted: wrong.shape, found: foundFor(wrong.name) } };
     });
 }
+
+/** Of kernels for three colours the shape of those for grey pictures. */
+const inColour = (found: Shape | undefined): Shape | undefined =>
+  found?.length === 4 && found[1] === 3 ? [found[0], 1, found[2], found[3]] : undefined;
 
 /** Undefined where either is not known, or they are not as many. */
 export function classNames(output: OutputSpec, there: readonly string[] | undefined): ClassNames | undefined {
@@ -113,6 +123,9 @@ function otherWidth(wanted: Shape, found: Shape | undefined): LayerFit['outputs'
   return { wanted: wanted[wanted.length - 1], found: found[found.length - 1] };
 }
 
+/** Of a layer that is taken for grey pictures. */
+export const greyWords = 'its three colours added up for grey pictures';
+
 /** Layers from which on those in a row that fare alike are told of together. */
 const manyLayers = 12;
 
@@ -131,7 +144,9 @@ export function gathered(fits: readonly LayerFit[]): readonly LayerFit[] {
       !before.outputs &&
       !fit.classes &&
       !fit.order &&
-      !before.order;
+      !before.order &&
+      !fit.grey &&
+      !before.grey;
     if (!alike || fit.fit !== before.fit || fit.frozen !== before.frozen) {
       told.push(fit);
       first = fit.title;

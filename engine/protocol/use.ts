@@ -6,6 +6,7 @@ import type {
   DatasetSettings,
   DataWarning,
   LeftOutColumn,
+  Normalization,
   RowForm,
   RowReading,
   SplitName,
@@ -60,14 +61,21 @@ export function readAs(
 ): DatasetSettings {
   const { texts: { kept: _, ...texts } = {}, normalization: __, ...settings } = info.settings;
   if (info.kind === 'images') {
-    // Weights for pictures of other channels are not taken.
-    const fits = normalization !== null && normalization.mean.length === info.image?.channels;
-    return fits ? { ...settings, normalization } : settings;
+    const read = normalization && readChannels(normalization, info.image?.channels);
+    return read ? { ...settings, normalization: read } : settings;
   }
   if (kept === null) return info.settings.texts === undefined ? settings : { ...settings, texts };
   const all = info.columns.filter(({ name, type }) => type === 'text' && name !== info.target);
   const unread = columns && textColumns(info).length === 0 && all.length === 1;
   return { ...settings, texts: { ...texts, ...(unread && { columns: [all[0].name] }), kept } };
+}
+
+/** Weights for colours are taken for grey pictures, their mean and deviation those of the three colours together; others are not. */
+function readChannels(known: Normalization, channels: number | undefined): Normalization | null {
+  if (known.mean.length === channels) return known;
+  if (known.mean.length !== 3 || channels !== 1) return null;
+  const middle = ([red, green, blue]: readonly number[]): readonly [number] => [(red + green + blue) / 3];
+  return { mean: middle(known.mean), deviation: middle(known.deviation) };
 }
 
 /** Where the model reads these columns of text, as far as they are such. */

@@ -2,7 +2,7 @@
 
 import type { ResolvedModel } from '../model/resolve.ts';
 import type { OutputSpec } from '../model/spec.ts';
-import { classNames, classWords, gathered, weightsFit } from '../model/weights-fit.ts';
+import { classNames, classWords, gathered, greyWords, weightsFit } from '../model/weights-fit.ts';
 import { InputError } from '../protocol/errors.ts';
 import type { JobStart } from '../protocol/hosts.ts';
 import { decodeCheckpoint, isCheckpoint } from './checkpoint.ts';
@@ -37,18 +37,20 @@ export function transferTo(
   const taken: string[] = [];
   const said: string[] = [];
   const fits = weightsFit(model, shapes, { upTo, frozen: frozenLayers, classes: classNames(output, there) });
-  for (const { title, tensors, fit, frozen, wrong, layer, order } of fits) {
+  for (const { title, tensors, fit, frozen, wrong, layer, order, grey } of fits) {
     if (wrong) throw misshapen(title, { ...wrong, parent, layer });
     if (fit === 'new' && frozen) throw nothingToFreeze(title, parent);
     if (fit === 'taken') taken.push(...tensors);
     if (order) for (const name of tensors) weights[name] = inOrder(weights[name], order);
+    if (grey) for (const name of tensors) weights[name] = inGrey(weights[name]);
   }
-  for (const { title, fit, frozen, outputs, classes, order } of gathered(fits)) {
+  for (const { title, fit, frozen, outputs, classes, order, grey } of gathered(fits)) {
     const names = classes ? `, as its classes are others: ${classWords(fit, classes)}` : '';
     const fresh = outputs ? `new, of ${outputs.wanted} in place of ${outputs.found}` : `new${names}`;
     const numbered = classes ? `, class by class: ${classWords(fit, classes)}` : '';
     const sorted = order ? ', its outputs in the order of the classes here' : '';
-    const taken = `taken from run ${parent}${numbered}${sorted}${frozen ? ', frozen' : ''}`;
+    const added = grey ? `, ${greyWords}` : '';
+    const taken = `taken from run ${parent}${numbered}${sorted}${added}${frozen ? ', frozen' : ''}`;
     said.push(`${title}: ${fit === 'taken' ? taken : fresh}.`);
   }
   if (taken.length > 0) return { taken, weights, said };
@@ -63,6 +65,18 @@ export function transferTo(
 function inOrder({ shape, data }: SafeTensor, order: readonly number[]): SafeTensor {
   const width = order.length;
   return { shape, data: data.map((_, at) => data[at - (at % width) + order[at % width]]) };
+}
+
+/** What kernels have for the three colours of a picture in one: a grey one has the same in all of them. */
+function inGrey(tensor: SafeTensor): SafeTensor {
+  const { shape, data } = tensor;
+  if (shape.length !== 4 || shape[1] !== 3) return tensor;
+  const size = shape[2] * shape[3];
+  const sums = Float32Array.from({ length: data.length / 3 }, (_, at) => {
+    const first = 3 * (at - (at % size)) + (at % size);
+    return data[first] + data[first + size] + data[first + 2 * size];
+  });
+  return { shape: [shape[0], 1, shape[2], shape[3]], data: sums };
 }
 
 interface Misshapen {
@@ -80,7 +94,7 @@ function misshapen(title: string, { name, wanted, found, parent, layer }: Missha
     `${title} does not fit: ${name} has to be [${wanted.join(', ')}], run ${parent} has ${has}.`,
     layer > 0
       ? `Take the layers before it alone: --up-to ${layer}.`
-      : 'The rows are others than those of that run: take a run on the same columns, or pictures of the same size.',
+      : 'The rows are others than those of that run: take a run on the same columns, or pictures of the same size and colours.',
   );
 }
 

@@ -109,6 +109,9 @@ test('a normalisation that weights learned with stands in place of that of the t
   assert.deepEqual(readAs({ ...info, settings }, { texts: null, normalization: null }), {});
   const grey = { mean: [0.5], deviation: [0.5] };
   assert.deepEqual(readAs({ ...info, settings }, { texts: null, normalization: grey }), {});
+  const shades = { ...info, image: { ...info.image!, channels: 1 as const } };
+  const { mean, deviation } = readAs(shades, reading).normalization!;
+  assert.deepEqual([mean.length, mean[0].toFixed(4), deviation[0].toFixed(4)], [1, '0.4490', '0.2260']);
   await assert.rejects(prepare(service, info.id, { normalization: grey }), /pictures with 1 channel; these have 3/);
 });
 

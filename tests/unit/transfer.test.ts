@@ -145,6 +145,37 @@ test('an output layer is taken for the classes it has learned, by their names; w
   assert.match(told(['1', '0', '2'], own), /^new, as its classes/);
 });
 
+test('grey pictures begin with weights for coloured ones: a grey pixel is the same in all three colours', async () => {
+  const coloured = makeImages({ rows: 20, channels: 3, height: 6, width: 6, classes: 3 });
+  const { files } = await trainHere(coloured, { model: cnn, training: { ...training, epochs: 1 }, ...on() });
+  const from = start(files.get('best.safetensors')!);
+  const { weights, taken, said } = transferTo(resolveModel(cnn, images.data.input, 3), from, 1, classes(3));
+  assert.equal(
+    said[0],
+    'Layer 1 “stem” (Conv 2D): taken from run 7, its three colours added up for grey pictures, frozen.',
+  );
+  assert.ok(taken.includes('stem.weight'));
+  const before = decodeSafetensors(from.file).tensors['stem.weight'];
+  const { shape, data } = weights['stem.weight'];
+  assert.deepEqual(
+    [before.shape, shape],
+    [
+      [4, 3, 3, 3],
+      [4, 1, 3, 3],
+    ],
+  );
+  const kernel = (at: number): Float32Array => before.data.subarray(9 * at, 9 * at + 9);
+  const sum = (filter: number, at: number): number =>
+    [0, 1, 2].reduce((all, colour) => all + kernel(3 * filter + colour)[at], 0);
+  data.forEach((value, at) => assert.ok(Math.abs(value - sum(Math.floor(at / 9), at % 9)) < 1e-6));
+  // Coloured ones do not begin with weights for grey ones.
+  const { files: grey } = await trainHere(images, { model: cnn, training: { ...training, epochs: 1 }, ...on() });
+  const model = resolveModel(cnn, coloured.data.input, 3);
+  assert.throws(() => transferTo(model, start(grey.get('best.safetensors')!), 0, classes(3)), {
+    hint: /pictures of the same size and colours/,
+  });
+});
+
 test('up to a layer the rest is new; what does not fit, or is frozen with nothing to take, is refused', async () => {
   const { files } = await trainHere(table, { model: mlp([8, 5]), training, ...on() });
   const file = files.get('best.safetensors')!;
