@@ -6,6 +6,7 @@ import type { Shape } from '../graph/graph.ts';
 import type { ModelError } from './errors.ts';
 import { outputWidth, parameterCount, tryResolve } from './resolve.ts';
 import type { InputSpec, ModelSpec, OutputSpec, TrainingSpec } from './spec.ts';
+import { unreadWarning } from './unread.ts';
 
 export interface LayerSummary {
   readonly index: number;
@@ -28,6 +29,8 @@ export interface ModelSummary {
   /** Errors of the model as a whole. */
   readonly errors: readonly { readonly message: string; readonly hint: string }[];
   readonly valid: boolean;
+  /** What of the data its layers do not read, with what to do; null: all is read, or it is not valid. */
+  readonly unread: string | null;
   readonly parameters: number;
   /** Of them those in layers that are not frozen. */
   readonly trained: number;
@@ -83,6 +86,7 @@ export function summarizeModel(
     layers,
     errors: errors.filter((error) => error.layer < 0).map(({ message, hint }) => ({ message, hint })),
     valid: errors.length === 0,
+    unread: errors.length === 0 ? unreadWarning(resolved) : null,
     parameters,
     trained: training.frozenLayers > 0 ? inLayers : parameters,
     flops: layers.reduce((sum, layer) => sum + layer.flops, 0),

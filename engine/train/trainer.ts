@@ -4,6 +4,7 @@
 
 import type { DeviceDescription } from '../backends/backend.ts';
 import { parameterCount } from '../model/resolve.ts';
+import { unreadWarning } from '../model/unread.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 import type { RunResult } from '../protocol/runs.ts';
 import { noValidationWarning } from '../protocol/use.ts';
@@ -23,7 +24,6 @@ import { goOnFrom } from './start.ts';
 import { type Opened, openSession, sharingOf, sharingText } from './together.ts';
 import { StepStream } from './step-stream.ts';
 import { Timekeeper } from './timekeeper.ts';
-import { unreadWarning } from './unread.ts';
 import { initializeWeights, readWeights, weightNames, writeWeights, type Weights } from './weights.ts';
 
 /** Trains one run to its end and returns its result. `started` is called once the plan is compiled. */

@@ -28,3 +28,17 @@ test('a model of large pictures is drafted for the small ones here', async () =>
   assert.equal(draft.training.augmentation?.cutout, 16);
   assert.deepEqual(draft.training, usualTraining(trainedOn(58, 'classification', about)));
 });
+
+test('the layers of a model of others keep its name, and are one’s own once they are edited', async () => {
+  const others = { ...model, preset: 'ResNet of others' };
+  const shape = { input, output, counts: { train: 58, validation: 7, test: 7 } };
+  const draft = (await viewState('views/new-run/draft.svelte.ts', 'Draft', dataset, shape)) as {
+    readonly config: { readonly model: { readonly preset?: string } };
+    useLayers(given: typeof others, words: string, begun: boolean): void;
+    remove(position: number): void;
+  };
+  draft.useLayers(others, 'the layers of run 1', true);
+  assert.equal(draft.config.model.preset, 'ResNet of others');
+  draft.remove(3);
+  assert.equal(draft.config.model.preset, undefined);
+});

@@ -336,6 +336,6 @@ test('the log tells of data, device, epochs, checkpoints, the end of a host, the
     from = at + 1;
   }
   // When they are written follows from what they cost here.
-  const checkpoint = /^Checkpoint at step \d+, after \d+ epochs?: [\d.]+ MB\.$/;
+  const checkpoint = /^Checkpoint at step \d+, after \d+ epochs?: [\d.]+ [kM]B\.$/;
   assert.ok(log.some(({ level, message }) => level === 'info' && checkpoint.test(message)));
 });

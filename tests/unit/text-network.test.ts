@@ -9,6 +9,7 @@ import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import { resolveModel } from '../../engine/model/resolve.ts';
 import type { ModelSpec } from '../../engine/model/spec.ts';
 import { gpt, textClassifier, type TextInput } from '../../engine/model/text-presets.ts';
+import { summarizeModel } from '../../engine/model/summary.ts';
 import { sharedGpu } from '../support/shared-gpu.ts';
 import { makeTable } from '../support/table.ts';
 import { series, trainHere } from '../support/train.ts';
@@ -109,9 +110,17 @@ test('what no layer reads is said: numbers beside texts, a second text, texts be
   const said = async (model: ModelSpec): Promise<readonly string[]> => {
     const made = { model, training: { ...training, epochs: 1 }, backend: createCpuBackend({ threads: 1 }) };
     const { log } = await trainHere(mixed, made);
-    return log.flatMap(
-      ({ message }) => /^No layer of this network reads (.*): it learns nothing/.exec(message)?.[1] ?? [],
-    );
+    const unread = log
+      .map(({ message }) => message)
+      .filter((message) => message.startsWith('No layer of this network'));
+    // New run says the same before it is trained.
+    const { unread: before } = summarizeModel(model, input, mixed.data.output, {
+      batch: 8,
+      loss: 'auto',
+      frozenLayers: 0,
+    });
+    assert.deepEqual(before === null ? [] : [before], unread);
+    return unread.flatMap((message) => /reads (.*): it learns nothing/.exec(message)?.[1] ?? []);
   };
   const [first, second] = (input.texts ?? []).map(({ name }) => name);
   assert.deepEqual(await said(textClassifier('small', shape)(input)), []);

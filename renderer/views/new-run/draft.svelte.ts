@@ -68,6 +68,8 @@ export class Draft {
   /** What was typed that cannot be used: by the field it stands in, what that has to hold. */
   readonly wrong = new SvelteMap<string, string>();
   readonly #undo: UndoHistory | undefined;
+  /** What the layers were last taken over from. */
+  #given: ModelSpec | undefined = $state.raw();
   #nextKey = 0;
   #named = false;
   #trainingChosen = false;
@@ -89,6 +91,13 @@ export class Draft {
     return preset && JSON.stringify(specOf(preset, this.shape.input).layers) === JSON.stringify(this.model.layers)
       ? preset
       : undefined;
+  });
+
+  /** The layers still are those of a model that is no preset of ours, a BERT of others: its name stays. */
+  readonly #asGiven = $derived.by(() => {
+    const { preset, layers } = this.model;
+    if (preset === undefined || presetNamed(preset) !== undefined) return false;
+    return JSON.stringify(this.#given?.layers) === JSON.stringify(layers);
   });
 
   /** What the defaults and limits of the training depend on. */
@@ -146,7 +155,8 @@ export class Draft {
     const { preset: _, ...own } = this.model;
     // A preset that was edited is the person's own model from then on.
     const several = this.devices === undefined ? {} : { device: 'cpu' as const, devices: this.devices };
-    const config = networkConfig({ ...common, ...several }, this.preset ? this.model : own, this.training);
+    const model = this.preset || this.#asGiven ? this.model : own;
+    const config = networkConfig({ ...common, ...several }, model, this.training);
     return until === undefined ? config : { ...config, until };
   }
 
@@ -362,6 +372,7 @@ export class Draft {
 
   #replace(model: ModelSpec): void {
     this.model = model;
+    this.#given = model;
     this.keys = model.layers.map(() => this.#nextKey++);
     this.current = Math.max(0, model.layers.length - 2);
   }

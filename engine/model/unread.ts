@@ -1,7 +1,7 @@
 // What of the data no layer of a network reads: layers of another run, or of a file, may be made for other columns.
 
-import type { ResolvedModel } from '../model/resolve.ts';
 import { inWords } from '../protocol/use.ts';
+import type { ResolvedModel } from './resolve.ts';
 
 /** `No layer of this network reads the numbers and categories.`, with what to do; null where all is read. */
 export function unreadWarning({ input, inputShape, layers }: ResolvedModel): string | null {
