@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { app, dialog, session, powerMonitor } from 'electron';
+import { app, BrowserWindow, dialog, session, powerMonitor } from 'electron';
 import { makeWritableFolder } from '../../engine/history/home.ts';
 import { refuseTraining } from '../../engine/history/measuring.ts';
 import { processOwner } from '../../engine/history/owner.ts';
@@ -241,6 +241,11 @@ async function giveUp(error: unknown): Promise<void> {
     // Of the app there is nothing left that could answer to these.
     for (const event of ['second-instance', 'activate', 'before-quit'] as const) app.removeAllListeners(event);
     app.on('before-quit', () => app.exit(1));
+    // Nor is there anything to show: a page that is about to be ready would come up beside the box.
+    for (const window of BrowserWindow.getAllWindows()) {
+      window.removeAllListeners('ready-to-show');
+      window.hide();
+    }
     // Not `showErrorBox`: who is told to end while that one is open (the computer shuts down) neither hears it nor rests a moment.
     const detail = `${message}\n\n${hint}`;
     await dialog.showMessageBox({ type: 'error', message: 'Trainyard cannot start', detail, buttons: ['Quit'] });

@@ -64,8 +64,8 @@ export function weightsFit(
       if (layer >= upTo || all.every(({ name }) => !foundFor(name))) return { ...about, fit: 'new' };
       const misshapen = all.filter(({ name, shape }) => foundFor(name)?.join() !== shape.join());
       const [wrong] = misshapen as [(typeof all)[number]?];
-      const coloured = wrong && convolves && misshapen.length === 1 && inColour(foundFor(wrong.name));
-      if (coloured && coloured.join() === wrong.shape.join()) return { ...about, fit: 'taken', grey: true };
+      const inGrey = wrong && convolves && misshapen.length === 1 && greyShape(foundFor(wrong.name));
+      if (inGrey && inGrey.join() === wrong.shape.join()) return { ...about, fit: 'taken', grey: true };
       if (!wrong && head && classes && !sameNames(classes)) {
         const order = orderOf(classes);
         const perClass = all.every(({ shape }) => shape.at(-1) === order?.length);
@@ -81,7 +81,7 @@ export function weightsFit(
 }
 
 /** Of kernels for three colours the shape of those for grey pictures. */
-const inColour = (found: Shape | undefined): Shape | undefined =>
+const greyShape = (found: Shape | undefined): Shape | undefined =>
   found?.length === 4 && found[1] === 3 ? [found[0], 1, found[2], found[3]] : undefined;
 
 /** Undefined where either is not known, or they are not as many. */

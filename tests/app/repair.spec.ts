@@ -47,11 +47,12 @@ async function launchWithStoreHeld(answer: RegExp): Promise<App & { go(): void; 
     mode: 0o755,
   });
   const app = await launch({ home, env: { TRAINYARD_UTILITY: 'node', TRAINYARD_NODE: slowNode } });
-  await app.electron.evaluate(({ dialog }, pattern) => {
+  await app.electron.evaluate(({ BrowserWindow, dialog }, pattern) => {
     const shown: Shown[] = [];
     const note = ({ message, detail = '', buttons = [] }: Electron.MessageBoxOptions): number => {
       shown.push({ message, detail, buttons });
-      process.stderr.write(`box: ${message}\n`);
+      const windows = BrowserWindow.getAllWindows().filter((window) => window.isVisible()).length;
+      process.stderr.write(`box: ${message}\nwindows beside it: ${windows}\n`);
       return Math.max(
         0,
         buttons.findIndex((name) => new RegExp(pattern).test(name)),
@@ -118,5 +119,6 @@ test('a database of another program is named and no repair is offered; it stays 
   expect(await ended).toBe(1);
   expect(app.stderr()).toMatch(/Trainyard cannot start: .*history\.db is a database, but no .*song/);
   expect(app.stderr().match(/box: .*/g)).toEqual(['box: Trainyard cannot start']);
+  expect(app.stderr()).toContain('windows beside it: 0');
   expect(fs.readFileSync(file()).equals(bytes)).toBe(true);
 });

@@ -50,8 +50,12 @@ for (const [variable, what, why] of [
       new RegExp(`Trainyard cannot start: .*a file${why} is not a folder\\. Set TRAINYARD_HOME to a folder\\.`),
     );
     // Its box waits for a person, or for the system that ends it.
+    const family = familyOf(child.pid!);
     child.kill('SIGTERM');
     await ended;
+    await expect
+      .poll(() => family.filter(({ pid }) => fs.existsSync(`/proc/${pid}`)).map(({ kind }) => kind))
+      .toEqual([]);
     fs.rmSync(path.dirname(home), { recursive: true, force: true });
   });
 }

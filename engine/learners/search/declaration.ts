@@ -2,6 +2,7 @@
 
 import type { OutputSpec } from '../../model/spec.ts';
 import type { PreparedData } from '../../protocol/data.ts';
+import { trainedOn } from '../../model/presets.ts';
 import { InputError } from '../../protocol/errors.ts';
 import { ownValue } from '../../protocol/own.ts';
 import { momentText } from '../../protocol/words.ts';
@@ -130,16 +131,12 @@ export const comparesLosses = ({ space }: Pick<ReadSpace, 'space'>): boolean =>
 /** What scores are called. */
 export const metricOf = ({ kind }: OutputSpec): string => (kind === 'classes' ? 'log loss' : 'RMSE');
 
-/** Of a table. */
-const trainedOn = ({ counts, output }: Pick<PreparedData, 'counts' | 'output'>): TrainedOn => ({
-  task: output.kind === 'classes' ? 'classification' : 'regression',
-  rows: counts.train,
-  classes: output.kind === 'classes' ? output.classes.length : 0,
-  pictures: null,
-  // A column of texts among others is learned from too.
-  texts: true,
-  model: { batchNorm: false, steps: 0 },
-});
+/** Of a table; a column of texts among others is learned from too. */
+function trainedOnTable({ counts, output }: Pick<PreparedData, 'counts' | 'output'>): TrainedOn {
+  const [task, classes] =
+    output.kind === 'classes' ? (['classification', output.classes.length] as const) : (['regression', 0] as const);
+  return { ...trainedOn(counts.train, task, { classes }), texts: true };
+}
 
 function check(
   { search, until }: Pick<SearchConfig, 'search' | 'until'>,
@@ -147,7 +144,7 @@ function check(
 ): void {
   const space = spaceOf(search);
   if (search.space !== ready) checkKinds(search.space);
-  checkSpace(space, searchedFields[search.of], trainedOn(data));
+  checkSpace(space, searchedFields[search.of], trainedOnTable(data));
   refuseManyScores('a search', data);
   if (search.parallel > 1 && until !== undefined) {
     throw new InputError(

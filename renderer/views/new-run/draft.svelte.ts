@@ -152,9 +152,9 @@ export class Draft {
       const timed = until === undefined ? {} : { until };
       return configWith(learner, { ...common, ...timed, device, seed }, this.own);
     }
+    const several = this.devices === undefined ? {} : { device: 'cpu' as const, devices: this.devices };
     const { preset: _, ...own } = this.model;
     // A preset that was edited is the person's own model from then on.
-    const several = this.devices === undefined ? {} : { device: 'cpu' as const, devices: this.devices };
     const model = this.preset || this.#asGiven ? this.model : own;
     const config = networkConfig({ ...common, ...several }, model, this.training);
     return until === undefined ? config : { ...config, until };
