@@ -50,7 +50,7 @@ export interface PlanMemory {
   readonly rows: number;
   /** All of it: what the executable says it has allocated. */
   readonly total: number;
-  /** What the process takes beside that until it trains: graph and plan, the array that first weights are drawn in, native scratch memory. */
+  /** What the process takes beside that until it trains: graph and plan, native scratch memory. */
   readonly program: number;
   /** What the process of a host grows by at most over a whole run: the plan (not on a GPU), copies of weights, and what trains. */
   readonly run: number;
@@ -60,22 +60,22 @@ export interface PlanMemory {
 export const processBytes = 90e6;
 
 /**
- * What a run takes beside plan and copies: graph, plan, code and heap of the trainer, baseline and scores; V8 enlarges the heap of what
- * is new once more from so many calls on, and pictures take more of it than tables. Measured over the presets (tests/support/run-memory-child.ts).
+ * What a run takes beside plan and copies: graph, plan, code and heap of the trainer, baseline and scores; pictures take more of it than
+ * tables. Measured over the presets (tests/support/run-memory-child.ts).
  */
-const runningBytes = { few: 24e6, many: 40e6, calls: 500, pictures: 5e6 } as const;
+const runningBytes = { tables: 24e6, pictures: 32e6 } as const;
 
 /**
- * Copies of weights that a run keeps beside the plan: the best ones, a checkpoint with them in it, and the file they leave in; of those that
- * were let go between a half and two and a half are still there, by when garbage is collected. A checkpoint is written over the one before it.
+ * Copies of weights that a run keeps beside the plan: the best ones, a checkpoint with them in it, and the file they leave in; of what was
+ * let go up to one is still there, by when garbage is collected. A checkpoint is written over the one before it.
  */
 function copiedBytes(plan: Plan, weights: number): number {
   const states = plan.checkpoint.reduce((bytes, name) => bytes + 4 * sizeOf(plan.tensors[name].shape), 0);
-  return states + 4.25 * weights;
+  return states + 3.5 * weights;
 }
 
-/** Graph, plan and what making them leaves behind: 6 MB, and 8 more from so many calls on, where V8 enlarges the heap of what is new. */
-const planningBytes = { few: 6e6, many: 14e6, calls: 200 } as const;
+/** Graph, plan and what making them leaves behind, a call. Measured as well (tests/support/memory-child.ts). */
+const planningBytes = 50e3;
 
 /** Rows of the parts of a dataset. */
 export interface RowCounts {
@@ -141,19 +141,15 @@ export function planMemory(
   const rowsAtOnce = parts ? Math.max(...parts(batch)) : batch;
   const { graph } = buildTrainingGraph(options, rowsAtOnce);
   const calls = Object.values(plan.programs).reduce((sum, each) => sum + each.calls.length, 0);
-  const planning = calls < planningBytes.calls ? planningBytes.few : planningBytes.many;
-  // Frozen ones are drawn too, before what they begin with is written over them.
-  const drawn = Math.max(0, ...whole.parameters.map(({ shape }) => 4 * sizeOf(shape)));
+  const planning = planningBytes * calls;
   const halves = options.halfStorage ? halfValues(graph, rowsAtOnce) : undefined;
   const memory = memoryOf(plan, keptBy(graph, halves), device);
   const weights = [...model.parameters, ...model.states].reduce((bytes, { shape }) => bytes + 4 * sizeOf(shape), 0);
   const allocated = device.kind === 'cpu' ? memory.total : 0;
-  const running =
-    (calls < runningBytes.calls ? runningBytes.few : runningBytes.many) +
-    (input.kind === 'image' ? runningBytes.pictures : 0);
+  const running = input.kind === 'image' ? runningBytes.pictures : runningBytes.tables;
   const native = nativeBytes(plan, device);
   const run = allocated + native + copiedBytes(plan, weights) + running;
-  return { plan, memory: { ...memory, program: planning + drawn + native, run } };
+  return { plan, memory: { ...memory, program: planning + native, run } };
 }
 
 /** The bytes of a plan on a device, sorted by what they are for. */

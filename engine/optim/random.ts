@@ -2,7 +2,7 @@
 // and every resumed run draws the same ones. Threefry-2x32 (Salmon et al., SC 2011) is the source; shuffles, which run
 // on the host alone, use a small generator (sfc32, Doty-Humphrey's PractRand) keyed from it because it is much faster.
 
-import { threefry2x32 } from '../../kernels/threefry.ts';
+import { threefry2x32, threefry2x32Into } from '../../kernels/threefry.ts';
 
 /** Numbers of the streams a run draws from. Dropout layers use 1000 + their position. */
 export const streams = {
@@ -21,20 +21,23 @@ const unit = (word: number): number => ((word >>> 8) + 0.5) * 2 ** -24;
 
 /** Uniform numbers in (0, 1), 24 bits each. */
 export function fillUniform(target: Float32Array, seed: number, stream: number, low: number, high: number): void {
+  const words = new Uint32Array(2);
   for (let i = 0; i < target.length; i += 2) {
-    const [a, b] = threefry2x32(seed, stream, i >>> 1, 0);
-    target[i] = low + (high - low) * unit(a);
-    if (i + 1 < target.length) target[i + 1] = low + (high - low) * unit(b);
+    threefry2x32Into(words, 0, seed, stream, i >>> 1, 0);
+    target[i] = low + (high - low) * unit(words[0]);
+    if (i + 1 < target.length) target[i + 1] = low + (high - low) * unit(words[1]);
   }
 }
 
 /** Normal numbers by Box and Muller (1958). */
 export function fillNormal(target: Float32Array, seed: number, stream: number, deviation: number): void {
+  const words = new Uint32Array(2);
   for (let i = 0; i < target.length; i += 2) {
-    const [a, b] = threefry2x32(seed, stream, i >>> 1, 0);
-    const radius = deviation * Math.sqrt(-2 * Math.log(unit(a)));
-    target[i] = radius * Math.cos(2 * Math.PI * unit(b));
-    if (i + 1 < target.length) target[i + 1] = radius * Math.sin(2 * Math.PI * unit(b));
+    threefry2x32Into(words, 0, seed, stream, i >>> 1, 0);
+    const radius = deviation * Math.sqrt(-2 * Math.log(unit(words[0])));
+    const angle = 2 * Math.PI * unit(words[1]);
+    target[i] = radius * Math.cos(angle);
+    if (i + 1 < target.length) target[i + 1] = radius * Math.sin(angle);
   }
 }
 

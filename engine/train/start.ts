@@ -18,6 +18,8 @@ export interface Begun {
   readonly best: Weights;
   /** These weights have not been judged yet: they may be the best it will have. */
   readonly unjudged: boolean;
+  /** Names of the tensors that have their values: the others are to be drawn. */
+  readonly written: readonly string[];
   /** What the log says of it. */
   readonly said: readonly string[];
 }
@@ -60,7 +62,7 @@ function fromCheckpoint(session: Session, start: JobStart): Begun {
   if (start.anew) said.push('The schedule of the learning rate begins anew.');
   if (start.anew && state.rows > 0) said.push('The epoch under way begins again.');
   if (start.incomparable) said.push('The loss is another one: the best epoch is looked for among those to come.');
-  return { state: goesOn, best: start.incomparable ? {} : best, unjudged: bestIsGone, said };
+  return { state: goesOn, best: start.incomparable ? {} : best, unjudged: bestIsGone, written: weights, said };
 }
 
 /** Where the schedule begins anew, and with it, as the batch may be another one, the epoch that was under way. */
@@ -71,7 +73,8 @@ const anew = ({ step, epoch }: TrainingState): Partial<TrainingState> => ({
 
 function fromWeights(session: Session, start: JobStart): Begun {
   const { executable, plan, model } = session;
-  writeWeights(executable, plan, weightNames(model), weightsIn(start.file));
+  const written = weightNames(model);
+  writeWeights(executable, plan, written, weightsIn(start.file));
   const { epoch = 0, step = 0, seconds = 0 } = start;
   const state = {
     ...initialState(),
@@ -82,6 +85,7 @@ function fromWeights(session: Session, start: JobStart): Begun {
     state,
     best: {},
     unjudged: true,
+    written,
     said: [readable(start, state), 'The optimizer and the schedule begin anew.'],
   };
 }
@@ -95,5 +99,5 @@ function takeWeights(
   const { taken, weights, said } = transferTo(whole, start, training.frozenLayers, output);
   writeWeights(executable, plan, taken, weights);
   const frozen = training.frozenLayers > 0 ? [trainedWords(parameterCount(model), parameterCount(whole))] : [];
-  return { state: initialState(), best: {}, unjudged: false, said: [...said, ...frozen] };
+  return { state: initialState(), best: {}, unjudged: false, written: taken, said: [...said, ...frozen] };
 }

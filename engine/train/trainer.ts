@@ -76,8 +76,8 @@ class Trainer {
     this.#diary = diary;
     this.#announce();
     const checkpoint = options.checkpoint ? decodeCheckpoint(options.checkpoint) : null;
-    if (!checkpoint) initializeWeights(session.executable, session.whole, session.training.seed);
     const begun = checkpoint || !options.start ? null : goOnFrom(session, options.start, options.data.output);
+    if (!checkpoint) initializeWeights(session.executable, session.whole, session.training.seed, begun?.written);
     this.#state = checkpoint ? restore(session, checkpoint) : (begun?.state ?? initialState());
     this.#best = checkpoint?.best ?? begun?.best ?? {};
     this.#unjudged = begun?.unjudged ?? false;

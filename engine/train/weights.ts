@@ -12,16 +12,26 @@ import type { SafeTensor } from './safetensors.ts';
 
 export type Weights = Readonly<Record<string, SafeTensor>>;
 
-/** Writes first values of all parameters and states. */
-export function initializeWeights(executable: Executable, model: ResolvedModel, seed: number): void {
+/** Writes first values of all parameters and states. `written`: names of those that have theirs already. */
+export function initializeWeights(
+  executable: Executable,
+  model: ResolvedModel,
+  seed: number,
+  written: readonly string[] = [],
+): void {
+  const has = new Set(written);
   // One array for all of them: what is made for each would lie about until it is collected, the whole model once more.
   const largest = new Float32Array(Math.max(0, ...model.parameters.map(({ shape }) => sizeOf(shape))));
   model.parameters.forEach(({ name, shape, initializer, type = 'f32' }, index) => {
+    if (has.has(name)) return;
     const values = largest.subarray(0, sizeOf(shape));
     initialize(initializer, values, seed, index);
     executable.write(name, type === 'f32' ? values : toHost(type, values));
   });
-  for (const state of model.states) executable.write(state.name, toHost(state.type ?? 'f32', firstState(state)));
+  // Given back now, not when garbage is collected next.
+  largest.buffer.transfer(0);
+  for (const state of model.states.filter(({ name }) => !has.has(name)))
+    executable.write(state.name, toHost(state.type ?? 'f32', firstState(state)));
 }
 
 /** What a state is before any training: a table of its layer, or one number throughout. */

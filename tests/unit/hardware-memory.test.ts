@@ -210,7 +210,7 @@ for (const [name, batch, rows] of [
   ['wide', 32, 640],
   ['large', 32, 640],
   ['lenet', 16, 64],
-  ['mobilenet', 16, 32],
+  ['mobilenet', 16, 160],
   ['text-small', 16, 160],
 ] as const) {
   test(`a whole run of ${name} takes what is forecast, within 5 %`, async (context) => {

@@ -40,11 +40,9 @@ export function dot(a: Float64Array, b: Float64Array): number {
   return sum;
 }
 
-/** a + factor · b */
-export function plus(a: Float64Array, b: Float64Array, factor: number): Float64Array {
-  const sum = new Float64Array(a.length);
+/** Writes a + factor · b. */
+function writeSum(sum: Float64Array, a: Float64Array, b: Float64Array, factor: number): void {
   for (let i = 0; i < a.length; i++) sum[i] = a[i] + factor * b[i];
-  return sum;
 }
 
 export function weightOfRows({
@@ -73,16 +71,17 @@ export function activate(scores: Float64Array, at: number, K: number, target: nu
   return maximum + Math.log(sum) - own;
 }
 
-/** The loss and its gradient; `probabilities` [rows, K], if there is room for them, are written too. */
+/** The loss and its gradient, written to `gradient`; `probabilities` [rows, K], if there is room for them, are written too. */
 export function* evaluateAt(
   problem: Omit<LogisticProblem, 'tolerance'>,
   parameters: Float64Array,
   probabilities?: Float32Array,
+  gradient: Float64Array = new Float64Array(parameters.length),
 ): Work<Point> {
   const { design, rows, outputs: K, classWeights, penalty } = problem;
   const P = design.width * K;
   const [weight, bias] = [parameters.subarray(0, P), parameters.subarray(P)];
-  const gradient = new Float64Array(parameters.length);
+  gradient.fill(0);
   const each = 2 * K * (entriesOf(design) + 1);
   const block = blockOf(each, K);
   const scores = new Float64Array(block * K);
@@ -115,18 +114,25 @@ export function* evaluateAt(
   return { parameters, value: value / total, gradient };
 }
 
-/** The first point on the way that is enough lower (Armijo), halving the step; null: there is none. `probabilities` as of `evaluateAt`. */
+/**
+ * The first point on the way that is enough lower (Armijo), halving the step; null: there is none. `probabilities` as of `evaluateAt`.
+ * `spare`: arrays of a point that is not needed any more; the next one is written over them.
+ */
 export function* along(
   problem: LogisticProblem,
   point: Point,
   step: Float64Array,
   probabilities?: Float32Array,
+  { parameters, gradient }: Pick<Point, 'parameters' | 'gradient'> = {
+    parameters: new Float64Array(step.length),
+    gradient: new Float64Array(step.length),
+  },
 ): Work<Point | null> {
   const slope = dot(point.gradient, step);
   if (!(slope < 0)) return null;
   for (let tries = 0, length = 1; tries < 40; tries++, length /= 2) {
-    const parameters = plus(point.parameters, step, length);
-    const next = yield* evaluateAt(problem, parameters, probabilities);
+    writeSum(parameters, point.parameters, step, length);
+    const next = yield* evaluateAt(problem, parameters, probabilities, gradient);
     if (next.value <= point.value + 1e-4 * length * slope) return next;
     // So near the bottom rounding hides the descent: the gradient tells.
     if (Math.abs(next.value - point.value) <= 1e-14 * Math.abs(point.value)) {

@@ -14,40 +14,51 @@ const leastLeft = 0.3;
 /** A turn that gains less than this share of what a step has to gain is its last one. */
 const turnShare = 0.03;
 
+/** What every step works in, each [P + 1, K]: made anew for each, they would lie about until they are collected. */
+interface Workspace {
+  readonly diagonal: Float64Array;
+  readonly step: Float64Array;
+  readonly residual: Float64Array;
+  readonly direction: Float64Array;
+  readonly turned: Float64Array;
+}
+
 /** The parameters [P + 1, K] of the least loss, from `start` on. */
 export function* truncatedNewton(problem: LogisticProblem, start: Float64Array): Work<Float64Array> {
   const { rows, outputs, tolerance, leastGain = 0 } = problem;
   const probabilities = new Float32Array(rows * outputs);
-  let point = yield* evaluateAt(problem, start, probabilities);
+  const vector = (): Float64Array => new Float64Array(start.length);
+  const [diagonal, step, residual, direction, turned] = [vector(), vector(), vector(), vector(), vector()];
+  const workspace = { diagonal, step, residual, direction, turned };
+  let spare: Pick<Point, 'parameters' | 'gradient'> = { parameters: vector(), gradient: vector() };
+  let point = yield* evaluateAt(problem, start.slice(), probabilities);
   const first = largest(point.gradient);
   for (let taken = 0; taken < mostSteps; taken++) {
     const size = largest(point.gradient);
     if (size <= tolerance) break;
     // Near the end a closer solution pays: the last steps are as good as Newton's own.
     const left = Math.min(leastLeft, Math.sqrt(size / first));
-    const step = yield* newtonStep(problem, point, probabilities, left);
-    const next = yield* along(problem, point, step, probabilities);
+    yield* newtonStep(problem, point, probabilities, left, workspace);
+    const next = yield* along(problem, point, step, probabilities, spare);
     if (next === null) break;
     const gain = point.value - next.value;
-    point = next;
+    [spare, point] = [point, next];
     if (gain < leastGain * point.value) break;
   }
   return point.parameters;
 }
 
-/** Minus the inverse of the mean loss's Hessian times its gradient, until `left` of it is left. */
+/** Minus the inverse of the mean loss's Hessian times its gradient, until `left` of it is left: the workspace's `step`. */
 function* newtonStep(
   problem: LogisticProblem,
   { gradient, value }: Point,
   probabilities: Float32Array,
   left: number,
-): Work<Float64Array> {
+  { diagonal, step, residual, direction, turned }: Workspace,
+): Work<void> {
   const size = gradient.length;
-  const diagonal = yield* diagonalOf(problem, probabilities);
-  const step = new Float64Array(size);
-  const residual = new Float64Array(size);
-  const direction = new Float64Array(size);
-  const turned = new Float64Array(size);
+  yield* writeDiagonal(problem, probabilities, diagonal);
+  step.fill(0);
   let norm = 0;
   for (let i = 0; i < size; i++) {
     residual[i] = -gradient[i];
@@ -71,14 +82,13 @@ function* newtonStep(
     if (norm <= enough || (length * before) / 2 < leastOfTurn) break;
     for (let i = 0; i < size; i++) direction[i] = residual[i] / diagonal[i] + (norm / before) * direction[i];
   }
-  return step;
 }
 
-/** The diagonal of the Hessian [P + 1, K], nowhere 0. */
-function* diagonalOf(problem: LogisticProblem, probabilities: Float32Array): Work<Float64Array> {
+/** Writes the diagonal of the Hessian [P + 1, K], nowhere 0. */
+function* writeDiagonal(problem: LogisticProblem, probabilities: Float32Array, diagonal: Float64Array): Work<void> {
   const { design, rows, outputs: K, classWeights, penalty } = problem;
   const P = design.width * K;
-  const diagonal = new Float64Array(P + K);
+  diagonal.fill(0);
   const each = K * (entriesOf(design) + 1);
   const block = blockOf(each, K);
   const curvatures = new Float64Array(block * K);
@@ -98,7 +108,6 @@ function* diagonalOf(problem: LogisticProblem, probabilities: Float32Array): Wor
   for (let i = 0; i < P; i++) diagonal[i] = (diagonal[i] + penalty) / total;
   // Of a class that every row is sure of nothing is left.
   for (let k = 0; k < K; k++) diagonal[P + k] = diagonal[P + k] / total + 1e-10;
-  return diagonal;
 }
 
 /** Writes the Hessian of the mean loss times `vector`, both [P + 1, K]. */
