@@ -102,8 +102,10 @@ export function bucketsFor(tokens: Uint32Array, most = mostBuckets, batch = 1, p
   const sum = tokens.reduce((all, count) => all + count, 0);
   let [parts, best] = [1, bucketLengths(tokens, most, batch)];
   for (let more = 2; partable && 1 - sum / best.positions >= muchPadding; more *= 2) {
+    // Parts are alike in size: of a batch of 50 there are 2, 5 or 10.
+    while (batch % more !== 0 && batch / more >= leastPart) more++;
     const rows = batch / more;
-    if (!Number.isInteger(rows) || rows < leastPart) break;
+    if (rows < leastPart) break;
     const finer = bucketLengths(tokens, most, rows);
     if (finer.positions < best.positions) [parts, best] = [more, finer];
   }

@@ -62,14 +62,15 @@ test('a short table has less than a tenth of padding too: its buckets are chosen
     skewed: (longest) => Math.floor(longest * 0.05 * Math.exp(4 * random() ** 2)),
     lognormal: (longest) => Math.round(longest * 0.25 * Math.exp(0.6 * (random() + random() + random() - 1.5) * 2)),
   };
-  const batch = 32;
-  for (const rows of [80, 240, 600, 1000, 4000]) {
+  // Parts of 8 rows are none of a batch of 25 or of 50.
+  const sizes = [80, 240, 600, 1000, 4000].map((rows) => [rows, 32] as const);
+  for (const [rows, batch] of [...sizes, [80, 25], [160, 50], [240, 75], [240, 100]] as const) {
     for (const [shape, lengthOf] of Object.entries(shapes)) {
       const tokens = Uint32Array.from({ length: rows }, () => Math.max(1, Math.min(128, lengthOf(128))));
       const buckets = bucketsFor(tokens, 16, batch);
       const order = new RowOrder({ rows, leftOut: 0, seed: 3, dealing: { buckets, batch } }, rows).rowsOf(0, 0);
       const share = paddingOf({ buckets, batch }, order, buckets.lengths.at(-1)!);
-      assert.ok(share < 0.1, `${share} of ${rows} ${shape} rows`);
+      assert.ok(share < 0.1, `${share} of ${rows} ${shape} rows, batches of ${batch}`);
       if (rows >= 1000) assert.equal(buckets.parts, 1, 'a batch is one part where there are enough of them');
       const part = batch / buckets.parts;
       // What was planned is what is dealt.
