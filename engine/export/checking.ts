@@ -3,7 +3,8 @@
 import { predictionsOf, readWriter } from '../learners/predict.ts';
 import type { Rows } from '../learners/learner.ts';
 import { parsePreprocessing } from '../data/preprocess/recipe.ts';
-import { predictsTokens, type InputSpec } from '../model/spec.ts';
+import { matrixRecipe, RowsForMembers } from '../learners/auto/trained.ts';
+import { predictsTokens } from '../model/spec.ts';
 import type { DataService, RawColumnValues, Shard } from '../protocol/data.ts';
 import type { Answers, ExportSource, ModelCheck, ModelInput } from '../protocol/exports.ts';
 import { parseRunJson } from '../protocol/model-file.ts';
@@ -45,10 +46,7 @@ export async function makeCheck(
   const inputs =
     data.input.kind === 'image'
       ? [pixelsOf(taken.shard.x as Uint8Array, data.input)]
-      : [
-          ...(await rawColumnsOf(rawRows, record, preprocessing, sources)),
-          ...(data.input.kind === 'table' ? tokensOf(taken.shard, data.input) : []),
-        ];
+      : [...(await rawColumnsOf(rawRows, record, preprocessing, sources)), ...(await tokensOf(rows))];
   return {
     model: bytes,
     inputs,
@@ -80,20 +78,24 @@ function asPrompts({ x, rows }: Shard, length: number): void {
   }
 }
 
-/** Ids of the tokens of each text [rows, length], as the rows hold them; -1 for padding. */
-function tokensOf(
-  { x, rows }: Shard,
-  { width, texts = [] }: Extract<InputSpec, { kind: 'table' }>,
-): readonly ModelInput[] {
+/** Ids of the tokens of each text [rows, length], as the rows hold them, or as the members of an ensemble are given them; -1 for padding. */
+async function tokensOf(rows: Rows): Promise<readonly ModelInput[]> {
+  const { input, preprocessing } = rows.data;
+  if (input.kind === 'columns' && input.texts) {
+    return tokensOf(new RowsForMembers(rows, matrixRecipe(preprocessing)).of({ kind: 'table' }));
+  }
+  if (input.kind !== 'table' || !input.texts) return [];
+  const { width, texts } = input;
+  const { x, rows: count } = await rows.readShard(0);
   let next = width - texts.reduce((sum, { length }) => sum + length, 0);
   return texts.map(({ name, length }) => {
     const from = next;
     next += length;
-    const ids = new Int32Array(rows * length);
+    const ids = new Int32Array(count * length);
     for (let at = 0; at < ids.length; at++) {
       ids[at] = x[Math.floor(at / length) * width + from + (at % length)] - textCodes.first;
     }
-    return { name, type: 'int64', shape: [rows, length], data: ids };
+    return { name, type: 'int64', shape: [count, length], data: ids };
   });
 }
 

@@ -12,9 +12,9 @@ export function cannotExport(message: string, hint: string): TrainyardError {
 
 const askHere = 'ask it here: trainyard serve, trainyard predict.';
 
-/** A model whose texts ONNX has words for, or that reads none: members of an ensemble take them in several forms. */
-export const onnxReadsTextsOf = ({ input, learner }: Pick<ModelFile, 'input' | 'learner'>): boolean =>
-  !readsTexts(input) || learner === 'network' || learner === 'linear';
+/** A model whose texts are cut into tokens in one way, or that reads none. */
+export const onnxReadsTextsOf = (file: ModelFile): boolean =>
+  !readsTexts(file.input) || crossedMember(file) === undefined;
 
 /** The model reads texts in a way that these formats have no words for. */
 export function noTexts(file: ModelFile): TrainyardError {
@@ -24,9 +24,8 @@ export function noTexts(file: ModelFile): TrainyardError {
       `Export one of its folds, a run of its own, or ${askHere}`,
     );
   }
-  const linear = file.learner === 'linear';
   return cannotExport(
-    `${linear ? 'A linear model' : 'An ensemble'} that reads texts cannot leave in this format: a network that answers rows of texts can, and a linear model as ONNX.`,
-    `${linear ? 'Export it as ONNX or JSON' : 'Train one of those and export that, export this one as JSON'}, or ${askHere}`,
+    'A linear model that reads texts cannot leave in this format: a network that answers rows of texts can.',
+    `Export it as ONNX or JSON, or ${askHere}`,
   );
 }

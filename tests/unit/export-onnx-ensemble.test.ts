@@ -1,12 +1,13 @@
 // An ensemble as one ONNX file: members that take scaled rows and members that take columns as they are, the models of all folds, over the
-// same cells with categories, dates and gaps; onnxruntime says what the run says. Beyond a sensible size it is refused.
+// same cells with categories, dates and gaps, with a text and without; onnxruntime says what the run says. Beyond a sensible size it is refused.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { InferenceSession, Tensor, env } from 'onnxruntime-web/wasm';
 import { createReferenceBackend } from '../../engine/backends/reference/backend.ts';
 import { RowEncoder } from '../../engine/data/preprocess/encode.ts';
-import { inputSpec, type Preprocessing } from '../../engine/data/preprocess/recipe.ts';
+import { inputSpec, type Preprocessing, type TextRecipe } from '../../engine/data/preprocess/recipe.ts';
+import { encodeText } from '../../engine/data/preprocess/texts.ts';
 import { relativeDifferences } from '../../engine/export/certificate.ts';
 import { exportMlflow } from '../../engine/export/logs/mlflow.ts';
 import { exportOnnx } from '../../engine/export/onnx/model.ts';
@@ -17,6 +18,7 @@ import { autoFields } from '../../engine/learners/auto/declaration.ts';
 import { matrixRecipe } from '../../engine/learners/auto/trained.ts';
 import { extraFields, forestFields } from '../../engine/learners/declared/forest-fields.ts';
 import { linearFields } from '../../engine/learners/linear/declaration.ts';
+import { fitTerms, termTensors } from '../../engine/learners/linear/terms.ts';
 import { otherLearners, predictRows } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import type { ColumnFile, TreeFile } from '../../engine/learners/trees/model-schema.ts';
@@ -26,6 +28,7 @@ import { defaultTraining, presetNamed, specOf } from '../../engine/model/presets
 import { outputWidth, resolveModel } from '../../engine/model/resolve.ts';
 import { rawCodes, type OutputSpec } from '../../engine/model/spec.ts';
 import type { ModelFile } from '../../engine/protocol/model-file.ts';
+import { trainTokenizer } from '../../engine/text/tokenizers.ts';
 import { quietOf } from '../../engine/settings/values.ts';
 import type { Weights } from '../../engine/train/weights.ts';
 import { exampleConfig } from './fixtures/history.ts';
@@ -53,6 +56,12 @@ const recipe: Preprocessing = {
   target: { kind: 'value', column: 'y', missing: [], offset: 0, scale: 1 },
   leftOut: [],
 };
+const words = ['lovely', 'stale', 'soup', 'and', 'tea'];
+const tokenizer = trainTokenizer([words.join(' ')], { kind: 'words', vocabulary: 9 });
+const said: TextRecipe = {
+  ...{ kind: 'text', column: 'said', missing: [], characters: 40, length: 6, vocabulary: tokenizer.vocabulary },
+  tokenizer: JSON.parse(JSON.stringify(tokenizer.toJSON())) as unknown,
+};
 const cells = {
   x: drawn(() => (random() < 0.1 ? NaN : random() * 8 - 3)),
   'the city': drawn(() => pick([...cityNames, '', 'none', 'Nowhere', ' Lima '])),
@@ -61,9 +70,24 @@ const cells = {
   code: drawn(() => pick([...codeNames, '', 'c99'])),
 };
 
-/** The rows as columns as they are, as our own reading has them. */
-const rows = new Float64Array(N * 5);
-{
+const texts = drawn(() =>
+  random() < 0.1
+    ? null
+    : drawn(() => pick([...words, 'unseen']))
+        .slice(0, pick([1, 4, 9]))
+        .join(' '),
+);
+
+/** What an ensemble reads. */
+interface Read {
+  readonly recipe: Preprocessing;
+  /** [N, width]: the rows as columns as they are, as our own reading has them. */
+  readonly rows: Float64Array;
+  readonly inputs: Readonly<Record<string, Tensor>>;
+}
+
+function makeRead(reads: boolean): Read {
+  const own = reads ? { ...recipe, features: [...recipe.features, said] } : recipe;
   const { missing, unseen, first } = rawCodes;
   const coded = (names: readonly string[], cell: string): number => {
     const at = names.indexOf(cell.trim());
@@ -77,9 +101,30 @@ const rows = new Float64Array(N * 5);
     cells.when.map(known),
     cells.code.map((cell) => coded(codeNames, cell)),
   ];
-  const items = raw.map((values) => ({ getItem: (row: number) => values[row] }));
-  new RowEncoder(recipe).encode(items as never, N, rows);
+  const items = [...raw, ...(reads ? [texts] : [])].map((values) => ({ getItem: (row: number) => values[row] }));
+  const encoder = new RowEncoder(own);
+  const rows = new Float64Array(N * encoder.width);
+  encoder.encode(items as never, N, rows);
+  const inputs: Record<string, Tensor> = {};
+  for (const [name, cell] of Object.entries(cells)) {
+    inputs[name] =
+      typeof cell[0] === 'string'
+        ? new Tensor('string', cell as string[], [N, 1])
+        : new Tensor('float64', Float64Array.from(cell as number[]), [N, 1]);
+  }
+  if (reads) {
+    const codes = new Float64Array(N * said.length);
+    texts.forEach((text, row) => encodeText(said, text, codes, row * said.length));
+    inputs.said = new Tensor(
+      'int64',
+      BigInt64Array.from(codes, (code) => BigInt(code - 1)),
+      [N, said.length],
+    );
+  }
+  return { recipe: own, rows, inputs };
 }
+
+const [plain, withText] = [makeRead(false), makeRead(true)];
 
 const columns: readonly ColumnFile[] = [
   { kind: 'number', edges: [-2, 0, 1.5, 3] },
@@ -118,7 +163,7 @@ const randomTensor = (shape: readonly number[]): Weights[string] => {
 };
 
 /** A model of each kind, as if it had learned. */
-function makeModel(learner: string, output: OutputSpec): Made {
+function makeModel(learner: string, output: OutputSpec, { recipe }: Read): Made {
   const K = output.kind === 'classes' && output.classes.length > 2 ? output.classes.length : 1;
   const task = output.kind === 'classes' ? 'classification' : 'regression';
   const table = inputSpec(matrixRecipe(recipe) as Preprocessing);
@@ -126,14 +171,21 @@ function makeModel(learner: string, output: OutputSpec): Made {
     if (table.kind !== 'table') throw new RangeError('a table');
     const vocabulary = table.embeddings.reduce((sum, one) => sum + one.vocabulary, 0);
     const own = { linear: quietOf(linearFields), seed: 1, penalty: 1, grid: 0, input: table, output, task };
+    const terms = fitTerms(
+      (table.texts ?? []).map(() => Uint32Array.of(2, 4, 3, 2, 4, 5)),
+      (table.texts ?? []).length,
+      K,
+    );
     const weights = {
-      'output.weight': randomTensor([table.numeric + vocabulary, K]),
+      'output.weight': randomTensor([table.numeric + vocabulary + (table.texts ? terms.weights.length : 0), K]),
       'output.bias': randomTensor([K]),
+      ...(table.texts && termTensors([terms])),
     };
     return { file: { learner, ...own } as ModelFile, weights };
   }
   if (learner === 'network') {
-    const model = specOf(presetNamed('small')!, table);
+    const reads = table.kind === 'table' && table.texts !== undefined;
+    const model = specOf(presetNamed(reads ? 'text-gru' : 'small')!, table);
     const training = defaultTraining(100, task, table, model);
     const { parameters, states } = resolveModel(model, table, outputWidth(output, training.loss));
     const tensors = [...parameters, ...states].map(({ name, shape }) => [name, randomTensor(shape)]);
@@ -156,11 +208,12 @@ function makeModel(learner: string, output: OutputSpec): Made {
 }
 
 /** Of members, each with two folds. */
-function makeEnsemble(output: OutputSpec, kinds: readonly string[]): Made {
+function makeEnsemble(output: OutputSpec, kinds: readonly string[], read = plain): Made {
+  const { recipe } = read;
   const weights: Record<string, Weights[string]> = {};
   const members = kinds.map((learner, member) => {
     const models = [0, 1].map((fold) => {
-      const made = makeModel(learner, output);
+      const made = makeModel(learner, output, read);
       for (const [name, tensor] of Object.entries(made.weights)) weights[`${member}.${fold}.${name}`] = tensor;
       return JSON.parse(JSON.stringify(made.file)) as object;
     });
@@ -179,26 +232,27 @@ const ofClasses = (count: number): OutputSpec => ({
   classes: Array.from({ length: count }, (_, k) => `class ${k}`),
 });
 
-async function differencesOf(output: OutputSpec): Promise<readonly number[]> {
-  const { file, weights } = makeEnsemble(output, kinds);
+async function differencesOf(output: OutputSpec, read: Read): Promise<readonly number[]> {
+  const { recipe, rows } = read;
+  const { file, weights } = makeEnsemble(output, kinds, read);
   const { bytes, inputs, answers } = exportOnnx({ name: 'all', file, weights, preprocessing: recipe });
   assert.deepEqual(
     inputs.map(({ name }) => name),
-    Object.keys(cells),
+    Object.keys(read.inputs),
     'an input a column, whoever asks for it',
   );
   const session = await InferenceSession.create(bytes);
-  const tensor = (cell: readonly (string | number)[]): Tensor =>
-    typeof cell[0] === 'string'
-      ? new Tensor('string', cell as string[], [N, 1])
-      : new Tensor('float64', Float64Array.from(cell as number[]), [N, 1]);
-  const found = await session.run(
-    Object.fromEntries(Object.entries(cells).map(([name, cell]) => [name, tensor(cell)])),
-  );
+  const found = await session.run(read.inputs);
   await session.release();
   const data = {
     ...makeTable({ rows: 1, numeric: 1, classes: 2 }).data,
-    ...{ input: file.input, output, width: 5, counts: { train: 0, validation: 0, test: N }, shardStarts: [0, N] },
+    ...{
+      input: file.input,
+      output,
+      width: rows.length / N,
+      counts: { train: 0, validation: 0, test: N },
+      shardStarts: [0, N],
+    },
     preprocessing: recipe,
   };
   const shard = { rows: N, x: rows, y: new Float32Array(N) };
@@ -218,9 +272,11 @@ async function differencesOf(output: OutputSpec): Promise<readonly number[]> {
 }
 
 test('an ensemble of every kind of model answers as the run does', async () => {
-  for (const output of [value, ofClasses(2), ofClasses(5)]) {
-    const largest = Math.max(...(await differencesOf(output)));
-    assert.ok(largest < 3e-6, `${output.kind}: ${largest}`);
+  for (const read of [plain, withText]) {
+    for (const output of [value, ofClasses(2), ofClasses(5)]) {
+      const largest = Math.max(...(await differencesOf(output, read)));
+      assert.ok(largest < 3e-6, `${output.kind}: ${largest}`);
+    }
   }
 });
 

@@ -9,7 +9,7 @@ import { exportOnnx } from '../onnx/model.ts';
 import { utf8 } from '../onnx/proto.ts';
 import { fitsOnnx } from '../onnx/size.ts';
 import type { OpenedRun } from '../opened.ts';
-import { onnxReadsTextsOf } from '../refusal.ts';
+import { tokenFilesOf } from '../texts/tokens.ts';
 import { exportSafetensors } from '../safetensors.ts';
 import { flatSettings } from './settings.ts';
 
@@ -91,12 +91,12 @@ export function exportMlflow(name: string, run: OpenedRun): readonly ExportedFil
   ];
 }
 
-/** The weights; of a model that has none for PyTorch, the model itself as MLflow's flavour `onnx` loads it, if it is not too large for that and reads no texts that ONNX has no words for. */
+/** The weights; of a model that has none for PyTorch, the model itself as MLflow's flavour `onnx` loads it, if it is not too large for that, and what makes tokens of the texts it reads. */
 function modelFiles(name: string, run: OpenedRun): readonly ExportedFile[] {
   const { record, file, tensors, recipe } = run;
   const { formats } = declarationOf(record.config);
   if (formats.includes('safetensors')) return exportSafetensors(name, run);
-  if (!formats.includes('onnx') || !fitsOnnx(file) || !onnxReadsTextsOf(file)) return [];
+  if (!formats.includes('onnx') || !fitsOnnx(file)) return [];
   const { bytes } = exportOnnx({ name: record.name, file, weights: tensors, preprocessing: recipe });
   const flavour = {
     artifact_path: 'model',
@@ -114,6 +114,7 @@ function modelFiles(name: string, run: OpenedRun): readonly ExportedFile[] {
   return [
     { path: 'MLmodel', data: utf8(yaml(flavour)) },
     { path: onnxArtifact, data: bytes },
+    ...tokenFilesOf(run, '', onnxArtifact),
   ];
 }
 

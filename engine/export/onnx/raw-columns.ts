@@ -8,14 +8,20 @@ import type { OnnxBuilder, ValueName } from './builder.ts';
 import { categoryNumbers, known, truth } from './columns.ts';
 import { lookUp } from './texts.ts';
 
-/** The values of the inputs [N,columns] of type double. `read`: the recipe that the inputs are read by, which knows more categories. */
+/** The values of the inputs but texts [N,columns] of type double. `read`: the recipe that the inputs are read by, which knows more categories. */
 export function exportRawColumns(onnx: OnnxBuilder, { features }: Preprocessing, read: Preprocessing): ValueName {
   const known = new Map(read.features.map((feature) => [feature.column, feature]));
-  const parts = features.map((feature) => rawColumn(onnx, feature, known.get(feature.column) ?? feature));
+  const parts = features.flatMap((feature) =>
+    feature.kind === 'text' ? [] : [rawColumn(onnx, feature, known.get(feature.column) ?? feature)],
+  );
   return parts.length === 1 ? parts[0] : onnx.one('Concat', parts, { axis: { int: 1 } });
 }
 
-function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe, read: FeatureRecipe): ValueName {
+function rawColumn(
+  onnx: OnnxBuilder,
+  feature: Exclude<FeatureRecipe, { kind: 'text' }>,
+  read: FeatureRecipe,
+): ValueName {
   const { column } = feature;
   const nothing = onnx.double([NaN]);
   switch (feature.kind) {
@@ -29,8 +35,6 @@ function rawColumn(onnx: OnnxBuilder, feature: FeatureRecipe, read: FeatureRecip
     case 'one_hot':
     case 'embedding':
       return onnx.cast(rawCode(onnx, feature, 'categories' in read ? read : feature), 'double');
-    case 'text':
-      throw new RangeError('ensembles that read texts are refused');
     default:
       return feature satisfies never;
   }
