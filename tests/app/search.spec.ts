@@ -4,6 +4,7 @@
 import fs from 'node:fs';
 import { answerDialog, callService, expect, launch, screenshot, test, type App } from './launch.ts';
 import { importTable, startRun, waitForState, writeTable } from './scene.ts';
+import type { SearchConfig } from '../../engine/learners/search/declaration.ts';
 import type { DatasetInfo } from '../../engine/protocol/data.ts';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import type { Trial } from '../../engine/protocol/search.ts';
@@ -48,12 +49,39 @@ async function pictures(app: App): Promise<void> {
   await app.page.emulateMedia({ colorScheme: null });
 }
 
+/** The space is changed in its table, each wrong end said where it stands; the run has what the table says. */
+async function changeSpace({ page }: App, dataset: DatasetInfo): Promise<void> {
+  await page.evaluate((id) => (location.hash = `#new/${id}`), dataset.id);
+  await page.getByRole('button', { name: /^Search One learner/ }).click();
+  const tried = page.getByRole('region', { name: 'Settings that are tried' });
+  await expect(tried).toContainText('the ready-made space');
+  const most = tried.getByRole('textbox', { name: 'Leaves, to' });
+  await most.fill('3');
+  await expect(tried.getByRole('alert')).toContainText('leaves');
+  await expect(page.getByRole('button', { name: 'Start', exact: true })).toHaveAttribute('aria-disabled', 'true');
+  await most.fill('24');
+  await expect(tried.getByRole('alert')).toBeHidden();
+  await tried.getByRole('button', { name: 'Leave out L2' }).click();
+  await tried.getByRole('combobox', { name: 'Try another setting' }).selectOption({ label: 'Trees' });
+  await tried.getByRole('textbox', { name: 'Trees, to' }).fill('20');
+  await page.getByRole('textbox', { name: /^Trials/ }).fill('2');
+  await page.getByRole('button', { name: 'Start', exact: true }).click();
+  await expect(page.getByRole('region', { name: 'Table of trials' })).toBeVisible();
+}
+
 const trialsOf = (app: App, run: number): Promise<readonly Trial[]> => callService(app, 'trials', { run });
 
 test('a search is followed, outlives the program, and its best trial becomes a run', async () => {
   test.setTimeout(180_000);
   const app = await launch();
   const dataset = await importTable(app, writeTable(app.home, 400));
+  await changeSpace(app, dataset);
+  const small = await waitForState(app, 1, 'completed');
+  expect(JSON.parse((small.config as unknown as SearchConfig).search.space)).toMatchObject({
+    leaves: { low: 4, high: 24 },
+    trees: { kind: 'integer', high: 20 },
+  });
+  expect((small.config as unknown as SearchConfig).search.space).not.toContain('l2');
   const { id } = await startSearch(app, dataset, 20 / 60);
   for (const name of ['one', 'two']) await startRun(app, dataset, 1, name);
   const { page } = app;

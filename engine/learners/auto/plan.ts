@@ -8,6 +8,7 @@ import type { RunConfig } from '../../protocol/runs.ts';
 import { usualTraining } from '../../settings/network.ts';
 import { defaultsOf } from '../../settings/values.ts';
 import { boostedFields, declaration as boosted } from '../boosted/declaration.ts';
+import { firstKinds, kindTitles, readsTextsAlone, type FirstKind } from '../declared/first-kinds.ts';
 import { configWith } from '../declared/registry.ts';
 import { configOfChosen } from '../declared/searched-trial.ts';
 import { declaration as extra } from '../extra/declaration.ts';
@@ -56,24 +57,39 @@ export function* candidates({ common, data, rows, chosen }: PlannedFor): Generat
   const about = trainedOn(rows, data.task, { classes });
   const { columns, texts = [] } = data.input.kind === 'columns' ? data.input : { columns: [] };
   const start = starting(common, about, { columns: columns.length, texts: texts.map(({ name }) => name) });
-  yield start.linear;
-  const ofTexts = [start.network('Bag of words', 'text-bag'), start.network('Text network', 'text-small')];
-  // Trees cannot read texts: where there is nothing else, these are all.
-  if (texts.length > 0 && columns.length === 0) return yield* ofTexts;
-  if (texts.length > 0) yield ofTexts[0];
-  yield start.boosted('Boosted trees, small', { trees: 150, learningRate: 0.1, leaves: 15, patience: 20 });
-  yield start.network('Network', plainPreset(rows, classes).name);
-  yield start.boosted('Boosted trees', { patience: 50 });
-  if (texts.length > 0) yield ofTexts[1];
-  yield start.network('MLP for tables', 'tabular');
-  // Of many rows these take longest, and the most room.
-  yield start.extra('Extra trees', {});
-  yield start.forest('Forest', {});
+  const of = { columns: columns.length, texts: texts.length };
+  for (const kind of firstKinds(of)) yield first(start, kind, plainPreset(rows, classes).name);
+  if (readsTextsAlone(of)) return;
   for (let draw = 1; draw <= most; draw++) {
     const next = sequentialWords(common.seed, stream, draw);
     yield drawn(start, draw, (low, high) => low + (next() / 2 ** 32) * (high - low));
     // The slowest kind comes once the quick ones have had their turns.
     if (draw === (rows < fewRows ? 4 : 12)) yield start.network('RealMLP', 'realmlp');
+  }
+}
+
+/** The first of its kind. `preset`: of a network that is neither for texts nor for tables alone. */
+function first(start: ReturnType<typeof starting>, kind: FirstKind, preset: string): Candidate {
+  const title = kindTitles[kind];
+  switch (kind) {
+    case 'linear':
+      return start.linear(title);
+    case 'bag':
+      return start.network(title, 'text-bag');
+    case 'small':
+      return start.boosted(title, { trees: 150, learningRate: 0.1, leaves: 15, patience: 20 });
+    case 'network':
+      return start.network(title, preset);
+    case 'boosted':
+      return start.boosted(title, { patience: 50 });
+    case 'text':
+      return start.network(title, 'text-small');
+    case 'tabular':
+      return start.network(title, 'tabular');
+    case 'extra':
+      return start.extra(title, {});
+    case 'forest':
+      return start.forest(title, {});
   }
 }
 
@@ -118,10 +134,10 @@ function starting(common: Omit<RunConfig, 'learner'>, about: About, of: ForLayer
   const numeric = texts.length > 0 ? of.columns : 0;
   const forTrees = { trees: 100 };
   return {
-    linear: {
-      title: 'Linear model',
+    linear: (title: string): Candidate => ({
+      title,
       config: () => configWith(linear, common, defaultsOf(linearFields, about)),
-    },
+    }),
     boosted: (title: string, settings: object): Candidate => ({
       title,
       config: () => configWith(boosted, common, { ...defaultsOf(boostedFields, about), ...settings }),
