@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import test from 'node:test';
+import test, { type TestContext } from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { onRowsOf } from '../../engine/protocol/division.ts';
@@ -36,12 +36,21 @@ interface Score {
   readonly value: number;
 }
 
+/** A best of all with a member besides the linear one: where others keep the machine busy that takes longer. */
+async function trainBest(t: TestContext): Promise<Board & { readonly home: string }> {
+  for (const minutes of ['0.1', '0.3', '1']) {
+    const home = temporaryHome(t);
+    const file = writeTable(home);
+    const trained = await trainyard(home, 'train', file, '--model', 'auto', '--minutes', minutes, '--json');
+    assert.equal(trained.code, 0, trained.stderr);
+    const { leaderboard } = trained.events.at(-1) as unknown as Board;
+    if (leaderboard.length > 1) return { home, leaderboard };
+  }
+  return assert.fail('A minute was too short for a second member.');
+}
+
 test('comparison, evaluation, explanation, export and check of a member that draws by a seed of its own have the rows of the whole', async (t) => {
-  const home = temporaryHome(t);
-  const file = writeTable(home);
-  const trained = await trainyard(home, 'train', file, '--model', 'auto', '--minutes', '0.1', '--json');
-  assert.equal(trained.code, 0, trained.stderr);
-  const { leaderboard } = trained.events.at(-1) as unknown as Board;
+  const { home, leaderboard } = await trainBest(t);
   const { run } = leaderboard.find(({ learner }) => learner === 'network') ?? leaderboard[1];
   const asked = String(run);
   const trees = leaderboard.find(({ learner }) => learner === 'boosted');
