@@ -18,7 +18,7 @@ import type { OpenedRun } from './opened.ts';
 import { readBack } from './reading/read-back.ts';
 import { exportOnnx } from './onnx/model.ts';
 import { cannotExport, noTexts, onnxReadsTextsOf } from './refusal.ts';
-import { predictsTokens, readsTexts } from '../model/spec.ts';
+import { readsTexts } from '../model/spec.ts';
 import { exportSafetensors } from './safetensors.ts';
 import { tokenFilesOf } from './texts/tokens.ts';
 import { exportCluster } from './torch/cluster/project.ts';
@@ -62,12 +62,6 @@ const makers: Readonly<Record<ExportFormat, Maker>> = {
 
 /** Run, rows and how they are read, of a project that trains. Throws `run.export` where the rows are not there. */
 function trainedAgain({ run, data }: Request, { readShard }: ExporterParts): Parameters<typeof exportProject> {
-  if (data === null && isPretrained(run.record.config)) {
-    throw cannotExport(
-      'A project of PyTorch trains, and the rows that this model learned from are not here.',
-      'Export it as ONNX or safetensors, or begin a run with it and export that.',
-    );
-  }
   if (data === null) throw cannotExport('The rows of the run are not there.', 'Import the dataset again.');
   return [run, data, (shard) => readShard(data.handle, shard)];
 }
@@ -75,12 +69,6 @@ function trainedAgain({ run, data }: Request, { readShard }: ExporterParts): Par
 /** Throws `run.export` for a model that reads texts and has no words in that format. */
 function refuseTexts({ file }: OpenedRun, format: ExportFormat): void {
   const { input, learner } = file;
-  if (predictsTokens(input) && format === 'pytorch-ddp') {
-    throw cannotExport(
-      'A language model cannot leave in this format.',
-      'Export it as ONNX or as a project of PyTorch for one machine; here it writes: trainyard generate.',
-    );
-  }
   if (!onnxReadsTextsOf(file) || (learner === 'linear' && readsTexts(input) && format !== 'onnx')) throw noTexts(file);
 }
 

@@ -2,7 +2,7 @@
 // model and certifies it. Who writes the files, and where, is the caller's business.
 
 import { trainedRows } from '../learners/declared/prepared.ts';
-import { declarationOf, formatsOf } from '../learners/declared/registry.ts';
+import { declarationOf, formatsOf, trainsAgain } from '../learners/declared/registry.ts';
 import type { CheckpointChoice } from '../protocol/going-on.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import { TrainyardError } from '../protocol/errors.ts';
@@ -66,8 +66,6 @@ export interface MadeExport {
   readonly proven: readonly string[];
 }
 
-/** Formats that train the run again, from what it began with. */
-const trainsAgain = ['pytorch', 'pytorch-ddp'] as const satisfies readonly ExportFormat[];
 /** Formats for which the rows of the run are prepared again. */
 const ofRows: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['onnx', ...trainsAgain]);
 /** Formats that tell how the run went. */
@@ -145,7 +143,7 @@ async function prepareRows(
   return data.prepare({ job, dataset, options: { ...trainedRows(record.config), settings, seed } });
 }
 
-/** Throws TrainyardError `run.export` for a format that has no words for a learner's models, or for the models of folds. */
+/** Throws TrainyardError `run.export` for a format that a run cannot leave in. */
 function checkFormat({ id, config }: RunRecord, format: ExportFormat): void {
   const formats = formatsOf(config);
   if (formats.includes(format)) return;
@@ -158,11 +156,15 @@ function checkFormat({ id, config }: RunRecord, format: ExportFormat): void {
       `It leaves as ${words}; or export one of its folds.`,
     );
   }
-  throw new TrainyardError(
-    'run.export',
-    `There is no ${title} of ${declarationOf(config).noun}.`,
-    `It leaves as ${words}.`,
-  );
+  if (isPretrained(config) && trainsAgain.has(format)) {
+    throw new TrainyardError(
+      'run.export',
+      'A project of PyTorch trains, and the rows that this model learned from are not here.',
+      'Export it as ONNX or safetensors, or begin a run with it and export that.',
+    );
+  }
+  const noun = config.settings.task === 'language' ? 'a language model' : declarationOf(config).noun;
+  throw new TrainyardError('run.export', `There is no ${title} of ${noun}.`, `It leaves as ${words}.`);
 }
 
 /** `ONNX, Report and Specification`. */
@@ -185,7 +187,7 @@ async function readSource(
   const [points, log] = ofCurves.has(format)
     ? await Promise.all([store.metrics({ run }), store.log({ run })])
     : [[], []];
-  const again = trainsAgain.some((one) => one === format) && record.relation === 'started from';
+  const again = trainsAgain.has(format) && record.relation === 'started from';
   return { record, ...files, points, log, start: again ? await startOf(store, record) : null };
 }
 

@@ -9,12 +9,13 @@ import { createReferenceBackend } from '../../engine/backends/reference/backend.
 import { formOf } from '../../engine/data/prepare.ts';
 import { baselineOf } from '../../engine/learners/baseline.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
-import { checkLearner, declarationOf } from '../../engine/learners/declared/registry.ts';
+import { checkLearner, declarationOf, formatsOf } from '../../engine/learners/declared/registry.ts';
 import { readModelFile } from '../../engine/learners/model-file.ts';
 import type { StartedEvent } from '../../engine/learners/learner.ts';
 import { predictRows, readTrained } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import { baselineWords } from '../../engine/protocol/baseline.ts';
+import { pretrainedDataset } from '../../engine/protocol/pretrained.ts';
 import type { MetricPoint, RunConfig, RunFile, RunResult } from '../../engine/protocol/runs.ts';
 import { learnerLists } from '../../scripts/list-learners.ts';
 import { RunControl } from '../../engine/train/control.ts';
@@ -264,4 +265,15 @@ test('a learner of no version is told by name: a run of it is a row that says so
   assert.equal(foreign.complete(config), config, 'what it was asked for stays as it is');
   assert.throws(() => learnerNamed('toString'), { code: 'run.learner' });
   assert.throws(() => readModelFile('{"learner":"oracle"}', 7), { code: 'run.damaged_file', message: /learner/ });
+});
+
+test('a run is offered the formats it can leave in: no cluster for a language model, no training again for a model of others', () => {
+  const left = (config: RunConfig): readonly string[] => {
+    const all = declarationOf(config).formats;
+    return all.filter((format) => !formatsOf(config).includes(format));
+  };
+  const { settings } = exampleConfig;
+  assert.deepEqual(left(exampleConfig), []);
+  assert.deepEqual(left({ ...exampleConfig, settings: { ...settings, task: 'language' } }), ['pytorch-ddp']);
+  assert.deepEqual(left({ ...exampleConfig, dataset: pretrainedDataset('0'.repeat(64)) }), ['pytorch', 'pytorch-ddp']);
 });

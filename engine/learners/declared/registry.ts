@@ -4,6 +4,7 @@ import type { DatasetInfo } from '../../protocol/data.ts';
 import type { ExportFormat } from '../../protocol/exports.ts';
 import { isCrossValidation } from '../../protocol/folds.ts';
 import { ownValue } from '../../protocol/own.ts';
+import { isPretrained } from '../../protocol/pretrained.ts';
 import { formsOf } from '../../protocol/use.ts';
 import type { RunConfig } from '../../protocol/runs.ts';
 import type { FieldTable } from '../../settings/field.ts';
@@ -34,10 +35,15 @@ export function declarationOf({ learner }: { readonly learner: string }): Declar
 /** What is of several models at once; those of its folds leave as one graph of them. */
 const ofFolds: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['onnx', 'html', 'tensorboard', 'json']);
 
-/** Formats that a run can leave in. */
+/** Formats that train a run again. */
+export const trainsAgain: ReadonlySet<ExportFormat> = new Set<ExportFormat>(['pytorch', 'pytorch-ddp']);
+
+/** Formats that a run can leave in: the rows of a model of others are not here, and a language model has no project for a cluster. */
 export function formatsOf(config: RunConfig): readonly ExportFormat[] {
   const { formats } = declarationOf(config);
-  return isCrossValidation(config) ? formats.filter((format) => ofFolds.has(format)) : formats;
+  if (isCrossValidation(config)) return formats.filter((format) => ofFolds.has(format));
+  if (isPretrained(config)) return formats.filter((format) => !trainsAgain.has(format));
+  return config.settings.task === 'language' ? formats.filter((format) => format !== 'pytorch-ddp') : formats;
 }
 
 /** Throws TrainyardError `run.learner` where this version has no such learner: a run of it can be looked at, not trained. */
