@@ -24,7 +24,7 @@ export interface Here {
 
 /** Seconds of a whole fit of a table learner, and what stands around it. */
 export const secondsOfTable = (task: TableTask, { lab, cores }: Here): number =>
-  middleOf(tableSeconds(task, learnerSpeed(lab?.devices ?? [], cores), usualAround));
+  middleOf(tableSeconds(task, learnerSpeed(lab?.devices ?? [], cores), usualAround.cpu));
 
 /** Seconds of all epochs of a network on the device it names, or the quicker one; null: nobody knows. */
 export function secondsOfNetwork(
@@ -39,6 +39,6 @@ export function secondsOfNetwork(
   const asked = { costs: costsOfModel({ ...model, training }), rows, epochs, validation, around: usualAround };
   const times = machineDevices({ lab, cores, memoryBytes: 0, gpu: null, catalogue })
     .filter(({ kind }) => device === 'auto' || kind === device)
-    .map(({ timed }) => middleOf(runSeconds(asked, timed)));
+    .map((one) => middleOf(runSeconds(asked, one)));
   return times.length === 0 ? null : Math.min(...times);
 }

@@ -4,7 +4,7 @@ import type { Catalogue } from './catalogue/catalogue.ts';
 import { standardRules, type Rules } from './advice/rules.ts';
 import type { MachineDevice } from './machine.ts';
 import { runSeconds, type AskedRun } from './run-time.ts';
-import { deviceByPeaks, middleOf, type TimedDevice } from './time-forecast.ts';
+import { deviceByPeaks, middleOf } from './time-forecast.ts';
 
 export interface RunLine {
   /** `CPU: 4 s; a GPU would not help`. */
@@ -13,6 +13,8 @@ export interface RunLine {
   readonly basis: string;
   /** Seconds of the training here, on the device that is quicker. */
   readonly seconds: readonly [low: number, high: number];
+  /** Of them what stands around the epochs. */
+  readonly around: number;
   readonly helps: boolean;
 }
 
@@ -33,24 +35,24 @@ export function runLine(
   catalogue: Catalogue,
   { rules = standardRules, chosen }: { readonly rules?: Rules; readonly chosen?: ChosenDevice } = {},
 ): RunLine {
-  const spent = (timed: TimedDevice): readonly [number, number] => runSeconds(asked, timed);
   const [cpu, gpu] = devices;
-  const onCpu = spent(cpu.timed);
-  const basis = basisOf(devices);
+  const onCpu = runSeconds(asked, cpu);
+  const { around = { cpu: 0, gpu: 0 } } = asked;
+  const here = { basis: basisOf(devices), seconds: onCpu, around: around.cpu, helps: false };
   const limit = (rule: string, name: string): number =>
     rules.rules.find(({ id }) => id === rule)?.thresholds[name]?.value ?? Infinity;
   const soon = onCpu[1] < 60 * limit('finishes-soon', 'minutes');
   if (chosen === 'software') {
     const text = `CPU: ${about(onCpu)}; the GPU chosen is software, for testing: no lab has timed it here`;
-    return { text, basis, seconds: onCpu, helps: false };
+    return { ...here, text };
   }
   if (chosen?.software) {
-    const seconds = spent(chosen.timed);
+    const seconds = runSeconds(asked, chosen);
     const text = `GPU in software, for testing: ${about(seconds)}; the CPU takes ${about(onCpu)}`;
-    return { text, basis: basisOf([cpu, chosen]), seconds, helps: false };
+    return { ...here, text, basis: basisOf([cpu, chosen]), seconds, around: around.gpu };
   }
   if (gpu) {
-    const onGpu = spent(gpu.timed);
+    const onGpu = runSeconds(asked, gpu);
     const gain = middleOf(onCpu) / (middleOf(onGpu) + gpuSetup);
     const helps = !soon && gain >= limit('below-crossover', 'speedup');
     const text =
@@ -58,19 +60,21 @@ export function runLine(
         ? `GPU: ${about(onGpu)}; the CPU takes ${about(onCpu)}`
         : `CPU: ${about(onCpu)}; the GPU here would not help`;
     const taken = chosen?.kind ?? (gain >= 1 ? 'gpu' : 'cpu');
-    return { text, basis, seconds: taken === 'gpu' ? onGpu : onCpu, helps };
+    return { ...here, text, helps, seconds: taken === 'gpu' ? onGpu : onCpu, around: around[taken] };
   }
   const card = catalogue.devices.find(({ id }) => id === comparedWith);
   if (soon || !card?.fp32 || !card.bandwidth) {
-    return { text: `CPU: ${about(onCpu)}; a GPU would not help`, basis, seconds: onCpu, helps: false };
+    return { ...here, text: `CPU: ${about(onCpu)}; a GPU would not help` };
   }
   const peaks = { kind: 'gpu', float32: 1e12 * card.fp32.value, bandwidth: 1e9 * card.bandwidth.value } as const;
-  const there = spent(deviceByPeaks(peaks, 'float32'));
+  // Nobody knows what stands around its epochs: a GPU that has trained here was another one.
+  const elsewhere = { ...asked, around: { ...around, gpu: around.cpu } };
+  const there = runSeconds(elsewhere, { kind: 'gpu', timed: deviceByPeaks(peaks, 'float32') });
   const helps = middleOf(onCpu) / (middleOf(there) + gpuSetup) >= limit('below-crossover', 'speedup');
   const text = helps
     ? `About ${about(onCpu)} here, ${about(there)} on an ${shortName(card.name)}`
     : `CPU: ${about(onCpu)}; a GPU would not help`;
-  return { text, basis, seconds: onCpu, helps };
+  return { ...here, text, helps };
 }
 
 function basisOf(devices: readonly MachineDevice[]): string {

@@ -4,7 +4,8 @@
 import type { BilledRun, PhaseSeconds } from '../protocol/bill.ts';
 import type { RunRecord } from '../protocol/runs.ts';
 import type { ModelCosts } from './costs/costs.ts';
-import { epochSeconds, stepTime, type TimedDevice } from './time-forecast.ts';
+import type { MachineDevice } from './machine.ts';
+import { epochSeconds, stepTime } from './time-forecast.ts';
 
 export interface AskedRun {
   readonly costs: Pick<ModelCosts, 'calls' | 'batch'>;
@@ -14,26 +15,33 @@ export interface AskedRun {
   /** Rows looked at after each epoch. */
   readonly validation?: number;
   /** Seconds that stand around the epochs. */
-  readonly around?: number;
+  readonly around?: Around;
 }
 
+/** Seconds by where the run trains: a GPU compiles its programs first. */
+export type Around = Readonly<Record<'cpu' | 'gpu', number>>;
+
 /** Before the first run: tables of hundreds to tens of thousands of rows took 0.3 to 0.9 s. */
-export const usualAround = 0.5;
+export const usualAround: Around = { cpu: 0.5, gpu: 0.5 };
 const runsCounted = 9;
 const aroundPhases = ['preparing', 'starting', 'scoring', 'checkpoints', 'baseline'] as const;
 
 const secondsAround = (spent: PhaseSeconds): number =>
   aroundPhases.reduce((sum, phase) => sum + (spent[phase] ?? 0), 0);
 
-/** Seconds that the newest runs took around their epochs, in the median. */
-export function aroundRuns(runs: readonly Pick<BilledRun, 'startedAt' | 'bill'>[]): number {
-  const newest = runs
-    .toSorted((a, b) => b.startedAt - a.startedAt)
-    .map(({ bill }) => (bill === null ? 0 : secondsAround(bill.phases)))
-    .filter((spent) => spent > 0)
-    .slice(0, runsCounted)
-    .sort((a, b) => a - b);
-  return newest.length === 0 ? usualAround : newest[newest.length >> 1];
+/** Seconds that the newest runs on devices of each kind took around their epochs, in the median. */
+export function aroundRuns(runs: readonly Pick<BilledRun, 'device' | 'startedAt' | 'bill'>[]): Around {
+  const newestFirst = runs.toSorted((a, b) => b.startedAt - a.startedAt);
+  const median = (kind: keyof Around): number => {
+    const newest = newestFirst
+      .filter(({ device }) => device.includes('gpu') === (kind === 'gpu'))
+      .map(({ bill }) => (bill === null ? 0 : secondsAround(bill.phases)))
+      .filter((spent) => spent > 0)
+      .slice(0, runsCounted)
+      .sort((a, b) => a - b);
+    return newest.length === 0 ? usualAround[kind] : newest[newest.length >> 1];
+  };
+  return { cpu: median('cpu'), gpu: median('gpu') };
 }
 
 /**
@@ -51,13 +59,14 @@ export function ownEpochs(
 
 /** Seconds of a run on a device, as a range. */
 export function runSeconds(
-  { costs, rows, epochs, validation = 0, around = 0 }: AskedRun,
-  device: TimedDevice,
+  { costs, rows, epochs, validation = 0, around }: AskedRun,
+  { kind, timed: device }: Pick<MachineDevice, 'kind' | 'timed'>,
 ): readonly [low: number, high: number] {
   const forward = { calls: costs.calls.filter(({ phase }) => phase === 'forward') };
   const trained = epochSeconds(stepTime(costs, device), rows, costs.batch);
   const looked = epochSeconds(stepTime(forward, device), validation, costs.batch);
-  const waiting = [around / device.doubt, around * device.doubt] as const;
+  const seconds = around?.[kind] ?? 0;
+  const waiting = [seconds / device.doubt, seconds * device.doubt] as const;
   const of = (end: 0 | 1): number => (trained[end] + looked[end]) * epochs + waiting[end];
   return [of(0), of(1)];
 }

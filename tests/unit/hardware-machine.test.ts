@@ -114,7 +114,7 @@ test('a short run stays on the CPU, a long one names a card; thresholds decide',
   const devices = machineDevices({ ...known, lab: lab(cpu, gpu) });
   const byHand = runLine(ask('small'), devices, catalogue, { chosen: devices[1] });
   assert.match(byHand.text, /^GPU: .*; the CPU takes /);
-  assert.deepEqual(byHand.seconds, runSeconds(ask('small'), devices[1].timed));
+  assert.deepEqual(byHand.seconds, runSeconds(ask('small'), devices[1]));
   const emulated = { ...devices[1], software: true };
   const slow = runLine(ask('small'), [devices[0]], catalogue, { chosen: emulated });
   assert.match(slow.text, /^GPU in software, for testing: .*; the CPU takes /);
@@ -129,23 +129,27 @@ test('a short run stays on the CPU, a long one names a card; thresholds decide',
 
 test('a run is forecast from its start to its end: steps, validation, and what past runs took around them', () => {
   const [device] = machineDevices({ ...known, lab: lab(cpu) });
-  const bill = (startedAt: number, preparing: number) => ({
+  const bill = (startedAt: number, preparing: number, device = 'cpu') => ({
     startedAt,
+    device,
     bill: { phases: { preparing, starting: 0.1, training: 9, validation: 2 }, cpuSeconds: 1, gpuSeconds: 0 },
   });
-  assert.equal(aroundRuns([]), usualAround);
-  assert.equal(aroundRuns([{ startedAt: 1, bill: null }]), usualAround);
-  assert.ok(Math.abs(aroundRuns([bill(1, 0.4), bill(2, 5), bill(3, 0.2)]) - 0.5) < 1e-9);
+  assert.deepEqual(aroundRuns([]), usualAround);
+  assert.deepEqual(aroundRuns([{ startedAt: 1, device: 'cpu', bill: null }]), usualAround);
+  assert.ok(Math.abs(aroundRuns([bill(1, 0.4), bill(2, 5), bill(3, 0.2)]).cpu - 0.5) < 1e-9);
+  const started = aroundRuns([bill(1, 0.4), bill(2, 13.9, 'gpu'), bill(3, 13.9, 'gpu')]);
+  assert.ok(Math.abs(started.cpu - 0.5) < 1e-9, 'what a GPU takes to start is nothing that a CPU waits for');
+  assert.ok(Math.abs(started.gpu - 14) < 1e-9);
   assert.ok(Math.abs(secondsOfPhases(bill(1, 0.4).bill.phases) - 11.5) < 1e-9);
   const each = Object.fromEntries(phases.map((phase, i) => [phase, 2 ** i]));
   assert.equal(secondsOfPhases(each), 2 ** phases.length - 1, 'none is left out, that of reading rows neither');
   const asked = ask('small');
-  const [low] = runSeconds(asked, device.timed);
-  const [around] = runSeconds({ ...asked, around: 13 }, device.timed);
+  const [low] = runSeconds(asked, device);
+  const [around] = runSeconds({ ...asked, around: { cpu: 13, gpu: 0 } }, device);
   assert.ok(Math.abs(around - low - 10) < 1e-9, 'with the doubt of the device');
-  const [looked] = runSeconds({ ...asked, validation: asked.rows }, device.timed);
+  const [looked] = runSeconds({ ...asked, validation: asked.rows }, device);
   assert.ok(looked > low && looked < 2 * low, 'a look forwards takes less than training');
-  assert.match(runLine({ ...asked, around: 600 }, [device], catalogue).text, /^CPU: 10\u00a0min/);
+  assert.match(runLine({ ...asked, around: { cpu: 600, gpu: 0 } }, [device], catalogue).text, /^CPU: 10\u00a0min/);
 });
 
 test('what may be cut off is advised to be, from the facts of a forecast alone', () => {

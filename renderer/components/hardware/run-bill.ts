@@ -80,7 +80,7 @@ async function timeFigure(
     const batch = Math.min(model.training.batch, rows);
     const costs = costsOfModel({ ...model, training: { ...model.training, batch, accumulate: 1 } });
     const epochs = ownEpochs(run, progress, Math.ceil(rows / batch));
-    const said = runSeconds({ costs, rows, validation, epochs, around }, known.timed);
+    const said = runSeconds({ costs, rows, validation, epochs, around }, known);
     const basis = known.measured ? 'from the last lab' : 'guessed: this machine has not been measured';
     return { ...figure, note: `forecast ${about(said)}`, how: `${figure.how} The forecast is ${basis}.` };
   } catch {
@@ -103,7 +103,7 @@ async function tableFigure(
   if (!info) return null;
   const described = { ...info, settings: config.settings, target: config.settings.target ?? info.target };
   const speed = learnerSpeed(lab?.devices ?? [], navigator.hardwareConcurrency);
-  const around = aroundRuns(bills.filter(({ run }) => run !== id));
+  const around = aroundRuns(bills.filter(({ run }) => run !== id)).cpu;
   const said = tableSeconds(taskOfTable(config, described, data.counts, ownEpochs(run, progress)), speed, around);
   const basis = isMeasured(speed, config)
     ? 'from the last lab'
