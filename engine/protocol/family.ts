@@ -57,3 +57,11 @@ export function familyWords(run: {
   const words = `${relationWords[relation]} run ${parent}`;
   return !start?.epoch ? words : `${words}${relation === 'continued' ? ' from' : ', as of'} epoch ${start.epoch}`;
 }
+
+/** What a run took over, as a setting of it: `started from run 5, as of epoch 12, its first 4 layers`; null: it began anew. */
+export function beginningWords(run: Parameters<typeof familyWords>[0]): string | null {
+  if (run.relation === null || !takesOver(run.relation)) return null;
+  const layers = run.start?.upTo;
+  const part = layers === undefined ? '' : `, its first ${layers === 1 ? 'layer' : `${layers} layers`}`;
+  return `${familyWords(run)}${part}`;
+}

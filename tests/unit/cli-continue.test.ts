@@ -59,6 +59,8 @@ test('another run begins with its weights, up to a layer, with layers frozen; wh
   assert.equal(taken.code, 0, taken.stderr);
   assert.match(taken.stdout, /Layer 1 \(Dense\): taken from run 1, frozen\.\nLayer 2 \(Output\): new\./);
   assert.match((await trainyard(home, 'show', '5')).stdout, /^ {2}family {4}started from run 1, as of epoch \d+$/m);
+  const compared = await trainyard(home, 'compare', '1', '5');
+  assert.match(compared.stdout, /^beginning +– +started from run 1, as of epoch \d+, its first layer$/m);
   const wide = await trainyard(home, 'train', ...from, '--hidden', '8');
   assert.equal(wide.code, 2);
   assert.match(wide.stderr, /Layer 1 \(Dense\) does not fit: 0\.weight has to be \[\d+, 8\], run 1 has \[\d+, 16\]\./);

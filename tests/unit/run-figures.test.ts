@@ -152,6 +152,17 @@ test('pixels that are read as another run reads them are among the settings', ()
   assert.equal(setting.get('Pixel deviation'), '0.229, 0.224, 0.3333');
 });
 
+test('what a run began with is among its settings, and what it differs by from one that began anew', () => {
+  const begun = record({ parent: 5, relation: 'started from', start: { epoch: 12, step: 24, upTo: 4 } });
+  const words = 'started from run 5, as of epoch 12, its first 4 layers';
+  assert.equal(new Map(settingsOf(begun)).get('Beginning'), words);
+  assert.ok(!new Map(settingsOf(record())).has('Beginning'));
+  const differing = settingRows([record(), begun]).filter(differs);
+  assert.deepEqual(differing, [{ name: 'Beginning', setting: true, values: ['–', words] }]);
+  const fold = record({ parent: 5, relation: 'fold', start: { fold: 2 } });
+  assert.ok(!new Map(settingsOf(fold)).has('Beginning'), 'a fold takes over nothing');
+});
+
 test('a model that others have trained tells no settings of a training: nobody knows them', () => {
   const others = record({ config: { ...record().config, dataset: pretrainedDataset('ab') }, data: null });
   const labels = settingsOf(others).map(([label]) => label);

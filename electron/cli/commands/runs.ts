@@ -4,7 +4,7 @@ import { declarationOf } from '../../../engine/learners/declared/registry.ts';
 import { layerText } from '../../../engine/model/layer-words.ts';
 import { leadingMetrics, metricWords } from '../../../engine/model/metrics.ts';
 import { InputError } from '../../../engine/protocol/errors.ts';
-import { familyWords } from '../../../engine/protocol/family.ts';
+import { beginningWords, familyWords } from '../../../engine/protocol/family.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
 import type { RunRecord } from '../../../engine/protocol/runs.ts';
 import { leftOutText } from '../../../engine/protocol/use.ts';
@@ -82,6 +82,7 @@ export const compare: Command = {
         split: splitText(run),
         left_out: leftOutText(run.data?.leftOut ?? []),
         learner: run.config.learner,
+        beginning: beginningWords(run) ?? '–',
         ...declarationOf(run.config).settings(run.config),
         seed: run.config.seed,
       }),

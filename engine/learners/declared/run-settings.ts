@@ -1,5 +1,6 @@
 // All settings of a run as names and words, in reading order: what its page lists, Compare sets side by side and a report holds.
 
+import { beginningWords } from '../../protocol/family.ts';
 import { isPretrained } from '../../protocol/pretrained.ts';
 import { leftOutText, splitOrigin, splitRule, usualSplit } from '../../protocol/use.ts';
 import type { RunConfig, RunRecord } from '../../protocol/runs.ts';
@@ -37,6 +38,7 @@ export function everySetting(run: RunRecord, model: readonly Setting[], write: W
       ...model,
       parameters,
     ]),
+    beginningFact(run),
     doneByFact(config, write),
     ...[
       ...settingGroups(config).flatMap((group) => groupFacts(group, number)),
@@ -56,6 +58,12 @@ function pixelFacts({ settings: { normalization } }: RunConfig, { number }: Writ
 
 function facts(list: readonly Setting[]): readonly SettingFact[] {
   return list.map(([label, value]) => ({ label, value, quiet: false }));
+}
+
+/** Of a run that began with what another one had learned. */
+function beginningFact(run: RunRecord): SettingFact {
+  const words = beginningWords(run);
+  return { label: 'Beginning', value: words ?? '–', quiet: words === null };
 }
 
 /** The time that a run was to be done by: it decides, and not the number of epochs. */
