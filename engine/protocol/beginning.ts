@@ -11,10 +11,10 @@ interface Runs {
 }
 
 /**
- * The weights that a run began with, or the one did that it goes on from; undefined: they were drawn by chance. Whether they are still kept
- * shows where they are read.
+ * The weights that a run began with, or the one did that it goes on from; undefined: they were drawn by chance; null: their run is not there
+ * any more. Whether that still keeps them shows where they are read.
  */
-export async function beginningOf(runs: Runs, run: Begun): Promise<TransferRequest | undefined> {
+export async function beginningOf(runs: Runs, run: Begun): Promise<TransferRequest | null | undefined> {
   const { relation, parent, start } = run;
   if (parent === null) return undefined;
   if (relation === 'continued') {
@@ -22,6 +22,7 @@ export async function beginningOf(runs: Runs, run: Begun): Promise<TransferReque
     return before === null ? undefined : beginningOf(runs, before);
   }
   if (relation !== 'started from') return undefined;
+  if ((await runs.run({ run: parent }).catch(() => null)) === null) return null;
   const { epoch = 0, upTo } = start ?? {};
   const kept = await runs.checkpoints({ run: parent }).catch(() => []);
   const found = kept.find((state) => state.epoch === epoch);

@@ -270,6 +270,13 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       const parent = await store.run({ run: advisedBy });
       const changed = await onRowsOf(store, parent, config);
       const begun = await beginningOf({ ...store, checkpoints: ({ run }) => checkpointsOf(store, run) }, parent);
+      if (begun === null) {
+        throw new InputError(
+          'run.no_start',
+          `The weights that run ${parent.id} began with are not there any more.`,
+          'Begin a new run with its settings: its weights are drawn by chance.',
+        );
+      }
       if (begun) return begin(name, changed, await transferOf(store, changed, begun), queue);
       return begin(name, changed, { parent: parent.id, relation: 'advised by', start: {} }, queue);
     },

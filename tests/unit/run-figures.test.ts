@@ -16,6 +16,7 @@ import type { Curve } from '../../renderer/components/chart/curves.ts';
 import { readAt } from '../../renderer/components/chart/reading.ts';
 import type { Comparison } from '../../renderer/views/compare/compare.svelte.ts';
 import { readComparison } from '../../renderer/views/compare/reading.ts';
+import { ancestorsOf } from '../../renderer/views/run/files/family.ts';
 import { settingsOf } from '../../renderer/lib/run-settings.ts';
 import { costRows, differs, resultRows, settingRows } from '../../renderer/views/compare/table-rows.ts';
 import { columnFacts, extremes } from '../../renderer/views/dataset/columns.ts';
@@ -161,6 +162,22 @@ test('what a run began with is among its settings, and what it differs by from o
   assert.deepEqual(differing, [{ name: 'Beginning', setting: true, values: ['–', words] }]);
   const fold = record({ parent: 5, relation: 'fold', start: { fold: 2 } });
   assert.ok(!new Map(settingsOf(fold)).has('Beginning'), 'a fold takes over nothing');
+});
+
+test('what a run came from are all runs before it, as far as they are there', async () => {
+  const known = [record({ id: 4 }), record({ id: 5, parent: 4 }), record({ id: 6, parent: 5 })];
+  const service = {
+    run: async ({ run }: { run: number }) => {
+      const found = known.find(({ id }) => id === run);
+      if (!found) throw new Error(`There is no run ${run}.`);
+      return found;
+    },
+  };
+  const before = async (run: RunRecord): Promise<readonly number[]> =>
+    (await ancestorsOf(run, service)).map(({ id }) => id);
+  assert.deepEqual(await before(known[2]), [4, 5]);
+  assert.deepEqual(await before(known[0]), []);
+  assert.deepEqual(await before(record({ id: 8, parent: 3 })), []);
 });
 
 test('a model that others have trained tells no settings of a training: nobody knows them', () => {

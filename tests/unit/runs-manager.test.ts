@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test';
 import { processOwner } from '../../engine/history/owner.ts';
 import { createStore } from '../../engine/history/store.ts';
 import { InputError, TrainyardError } from '../../engine/protocol/errors.ts';
+import { beginningOf } from '../../engine/protocol/beginning.ts';
 import { familyWords } from '../../engine/protocol/family.ts';
 import type { MetricPoint, RunState } from '../../engine/protocol/runs.ts';
 import type { StoreService } from '../../engine/protocol/store.ts';
@@ -71,6 +72,18 @@ test('a run that a finding advised about one that began with weights begins with
   await manager.finished({ run: child.id });
   const log = (await store.log({ run: child.id })).map(({ message }) => message).join('\n');
   assert.match(log, /\(Dense\): taken from run 1\./);
+  await store.deleteRuns({ runs: [source.id] });
+  assert.notEqual(
+    await beginningOf({ ...store, checkpoints: async () => [] }, begun),
+    null,
+    'those in the trash are there',
+  );
+  await store.purge({ runs: [source.id] });
+  assert.equal(await beginningOf({ ...store, checkpoints: async () => [] }, longer), null);
+  await assert.rejects(
+    manager.start({ config: tableConfig(1), advisedBy: longer.id }),
+    /began with are not there any more/,
+  );
 });
 
 test('a run is recorded, trained and kept; nothing is held afterwards', async (context) => {
