@@ -54,6 +54,8 @@ export function hasModel({
   result,
   hasCheckpoint,
 }: Pick<RunRecord, 'state' | 'result' | 'hasCheckpoint'>): boolean {
+  // A search that ended before a trial was completed has kept nothing.
+  if (result?.search) return result.search.best !== null;
   if (result?.folds) return result.folds.folds.some(({ problem }) => problem === null);
   return state === 'diverged' ? (result?.bestEpoch ?? 0) > 0 : result !== null || hasCheckpoint;
 }

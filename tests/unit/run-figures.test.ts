@@ -10,7 +10,14 @@ import type { LayerSpec } from '../../engine/model/spec.ts';
 import type { ColumnInfo } from '../../engine/protocol/data.ts';
 import { noAugmentation } from '../../engine/settings/augmentation.ts';
 import type { RunConfig, RunData, RunProgress, RunRecord, RunResult } from '../../engine/protocol/runs.ts';
-import { elapsedOf, endText, rowsPerSecond, skippedFigure, trainingSecondsOf } from '../../renderer/lib/run-words.ts';
+import {
+  elapsedOf,
+  endText,
+  hasModel,
+  rowsPerSecond,
+  skippedFigure,
+  trainingSecondsOf,
+} from '../../renderer/lib/run-words.ts';
 import { lastValue, smooth } from '../../renderer/components/chart/curves.ts';
 import type { Curve } from '../../renderer/components/chart/curves.ts';
 import { readAt } from '../../renderer/components/chart/reading.ts';
@@ -162,6 +169,21 @@ test('what a run began with is among its settings, and what it differs by from o
   assert.deepEqual(differing, [{ name: 'Beginning', setting: true, values: ['–', words] }]);
   const fold = record({ parent: 5, relation: 'fold', start: { fold: 2 } });
   assert.ok(!new Map(settingsOf(fold)).has('Beginning'), 'a fold takes over nothing');
+});
+
+test('a search that ended before a trial was completed has no model', () => {
+  const standing = { trials: 15, completed: 0, stopped: 15, failed: 0, best: null, metric: 'log loss', luck: null };
+  const search = {
+    ...standing,
+    steps: 1,
+    fullSteps: 0,
+    overhead: 0,
+    importance: null,
+    folds: 5,
+    ended: 'stopped',
+  } as const;
+  assert.equal(hasModel(record({ state: 'stopped', hasCheckpoint: true, result: { ...result, search } })), false);
+  assert.ok(hasModel(record()));
 });
 
 test('what a run came from are all runs before it, as far as they are there', async () => {

@@ -121,6 +121,9 @@ test('which settings matter is told from six trials of one setting on, also wher
   assert.equal(told(), undefined);
   for (const at of [60, 61]) trials.add(trialOf(trials.all.length + 1, [[1, 9]], { settings: { l2: at } }));
   assert.ok(told()! > 0.5, `${told()}`);
+  const none = trialsOf(Array.from({ length: 8 }, (_, at) => trialOf(at + 1, [[1, at]], { settings: { l2: at } })));
+  none.findImportance();
+  assert.equal(none.standing().importance, null, 'stopped ones alone tell nothing');
 });
 
 test('however few trials there are, one comes to its end, and settings are those of a search that stops none', async () => {

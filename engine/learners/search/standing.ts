@@ -198,7 +198,8 @@ export class Trials {
   }
 
   #foundImportance(completed: readonly Trial[], stopped: readonly Trial[]): SettingImportance | null {
-    // What was stopped early has a score of its own kind: it counts as bad as the worst third of what was completed.
+    // What was stopped early has a score of its own kind: it counts as bad as the worst third of what was completed, which tells nothing alone.
+    if (completed.length === 0) return null;
     const scores = completed.map(({ score }) => score!).sort((a, b) => a - b);
     const bad = scores[Math.floor((2 / 3) * scores.length)] ?? NaN;
     const enough = Math.max(stopped.length, leastTrials(Object.keys(this.#space).length));
