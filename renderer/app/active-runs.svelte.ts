@@ -1,6 +1,7 @@
 // Runs that are not finished, for the sidebar, the status bar and announcements; and how many runs there are in all.
 
 import { SvelteMap } from 'svelte/reactivity';
+import { declarationOf } from '../../engine/learners/declared/registry.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import { inTurn } from '../../engine/protocol/queue.ts';
 import type { RecordField } from '../../engine/protocol/store.ts';
@@ -40,6 +41,7 @@ export class ActiveRuns {
   readonly progress = new SvelteMap<number, RunProgress>();
   readonly #service: AppService;
   readonly #announcer: Announcer;
+  readonly #units = new Map<number, Promise<string>>();
 
   constructor(service: AppService, announcer: Announcer) {
     this.#service = service;
@@ -51,7 +53,7 @@ export class ActiveRuns {
     });
     service.onReport(({ run, progress }) => {
       this.progress.set(run, progress);
-      this.#announceEpoch(run, progress);
+      this.#announceProgress(run, progress);
     });
   }
 
@@ -92,10 +94,24 @@ export class ActiveRuns {
     }
   }
 
-  #announceEpoch(id: number, progress: RunProgress): void {
+  #announceProgress(id: number, { epoch, epochs, loss }: RunProgress): void {
     const run = this.list.find((candidate) => candidate.id === id);
     if (!run) return;
-    const loss = progress.loss === null ? '' : `, loss ${plain(progress.loss.toPrecision(3))}`;
-    this.#announcer.progress(`${run.name}: epoch ${Math.floor(progress.epoch)} of ${progress.epochs}${loss}.`);
+    void this.#announcer.progress(async () => {
+      const so = loss === null ? '' : `, loss ${plain(loss.toPrecision(3))}`;
+      return `${run.name}: ${await this.#unitOf(id)} ${Math.floor(epoch)} of ${epochs}${so}.`;
+    });
+  }
+
+  /** What a run counts its way by: `epoch`, `trial`, `tree`; asked for once. */
+  #unitOf(id: number): Promise<string> {
+    const known = this.#units.get(id);
+    if (known !== undefined) return known;
+    const asked = this.#service.run({ run: id }).then(
+      ({ config }) => declarationOf(config).unit.one,
+      () => 'step',
+    );
+    this.#units.set(id, asked);
+    return asked;
   }
 }

@@ -20,10 +20,11 @@ export class Announcer {
     this.urgent = this.urgent === text ? `${text}\u00a0` : text;
   }
 
-  progress(text: string): void {
+  /** `words` are asked for only where they are said. */
+  async progress(words: () => Promise<string>): Promise<void> {
     const now = Date.now();
     if (now - this.#lastProgress < quietFor) return;
     this.#lastProgress = now;
-    this.say(text);
+    this.say(await words());
   }
 }

@@ -93,6 +93,7 @@ test('a search is followed, outlives the program, and its best trial becomes a r
   await expect(page.getByRole('region', { name: 'Shares of settings' })).toContainText('Learning rate', {
     timeout: 30_000,
   });
+  await expect(page.getByText(/^points search: trial \d+ of \d+, loss \d/)).toHaveCount(1);
   await screenshot(app, 'search-live');
 
   // The queue behind it.
