@@ -98,7 +98,7 @@ export class DatasetStore {
       return info;
     } catch (error) {
       if (wasCancelled(error)) this.dismiss(job);
-      else job.failure = failureOf(error);
+      else this.#fail(job, failureOf(error));
       return null;
     }
   }
@@ -111,8 +111,20 @@ export class DatasetStore {
   /** Lists a source that could not even be opened. */
   reject(name: string, failure: Failure, drop: number | null): void {
     const job = new ImportJob(`rejected-${this.#next++}`, { kind: 'sample', sample: '', name }, {}, drop);
-    job.failure = failure;
     this.jobs = [...this.jobs, job];
+    this.#fail(job, failure);
+  }
+
+  /** A file that is tried again and fails alike is told once: the newer notice takes the place of the earlier one. */
+  #fail(job: ImportJob, failure: Failure): void {
+    job.failure = failure;
+    this.jobs = this.jobs.filter(
+      (other) =>
+        other === job ||
+        other.failure?.message !== failure.message ||
+        other.source.name !== job.source.name ||
+        (job.drop !== null && other.drop === job.drop),
+    );
   }
 
   async cancel(job: ImportJob): Promise<void> {

@@ -42,6 +42,13 @@ test('files that cannot be read say why, and leave nothing behind', async ({ app
     await expect(offered('Skip bad lines')).toHaveCount(/ragged|unclosed|bad-lines/.test(file) ? 1 : 0);
     await expect(offered('Reading options…')).toHaveCount(/empty|blank/.test(file) ? 0 : 1);
     if (file === 'bad-ragged.csv') await screenshot(app, 'import-refused');
+    if (file === 'bad-binary.csv') {
+      // Tried again, it is told once.
+      const bar = page.locator('[aria-label^="Importing"]');
+      await dropFiles(app, messy(file));
+      await expect(bar).toHaveCount(0);
+      await expect(alert).toHaveCount(1);
+    }
     await alert.getByRole('button', { name: 'Dismiss' }).click();
     await expect(alert).toBeHidden();
   }
