@@ -287,6 +287,15 @@ export function columnFindings(
   return found;
 }
 
+/** The same about a run that began with the weights of another, which fit its layers and columns: what changes those is not offered. */
+export function keepingWeights(findings: readonly Finding[], config: RunConfig): readonly Finding[] {
+  const shapeOf = (of: RunConfig): string => JSON.stringify([isNetwork(of) && of.model, of.settings]);
+  return findings.map((finding) => {
+    const { action, ...rest } = finding;
+    return action && shapeOf(action.config) !== shapeOf(config) ? rest : finding;
+  });
+}
+
 function listed(names: readonly string[]): string {
   if (names.length > 3) return `${names.length} columns`;
   return names.length === 1 ? names[0] : `${names.slice(0, -1).join(', ')} and ${names[names.length - 1]}`;

@@ -2,7 +2,13 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { columnFindings, curveFindings, type Curve, type Curves } from '../../engine/explanation/findings.ts';
+import {
+  columnFindings,
+  curveFindings,
+  keepingWeights,
+  type Curve,
+  type Curves,
+} from '../../engine/explanation/findings.ts';
 import { networkConfig, type NetworkConfig } from '../../engine/learners/network/declaration.ts';
 import { defaultTraining, mlp } from '../../engine/model/presets.ts';
 import type { RunResult } from '../../engine/protocol/runs.ts';
@@ -91,6 +97,8 @@ test('no better than always the same, and no better than a linear model', () => 
   assert.equal(linear.id, 'small');
   const { layers } = (linear.action?.config as NetworkConfig).model;
   assert.deepEqual(layers.map(({ units }) => units).filter(Boolean), [32]);
+  const [kept] = keepingWeights([linear], config);
+  assert.deepEqual([kept.title, kept.action], [linear.title, undefined], 'weights of another would not fit');
 });
 
 test('columns: those that carry nothing are left out by a run, those that say the same are named', () => {
@@ -117,6 +125,7 @@ test('columns: those that carry nothing are left out by a run, those that say th
     ['b carries nothing', 'a and c say nearly the same'],
   );
   assert.deepEqual(found[0].action?.config.settings.ignored, ['b']);
+  assert.equal(keepingWeights(found, config)[0].action, undefined);
   assert.equal(found[1].figure, 'r = 0.91');
 });
 
@@ -126,6 +135,7 @@ test('a network that a linear model clearly beats, or of few epochs, is to train
   assert.deepEqual([found.id, found.title], ['small', 'A linear model does better']);
   assert.match(found.text, /after 4 epochs, with training at 0\.31 and validation at 0\.31: train longer/);
   assert.deepEqual([found.action?.continues, found.action?.change], [true, '+10 epochs']);
+  assert.equal(keepingWeights([found], config)[0].action, found.action);
   const ended = result({ reason: 'early_stopped', metrics: { val_accuracy: 0.7 } });
   assert.equal(only({ train: short, validation: short, result: ended }).action, undefined);
 });

@@ -3,7 +3,9 @@
 import { usualRows } from '../../../engine/learners/declared/compared-rows.ts';
 import { usualShuffles } from '../../../engine/explanation/importance.ts';
 import { judgedBy } from '../../../engine/explanation/explain.ts';
-import { columnFindings, curveFindings, type Curve } from '../../../engine/explanation/findings.ts';
+import { beginningOf } from '../../../engine/protocol/beginning.ts';
+import { checkpointsOf } from '../../../engine/runs/checkpoints.ts';
+import { columnFindings, curveFindings, keepingWeights, type Curve } from '../../../engine/explanation/findings.ts';
 import type { Contributions } from '../../../engine/protocol/explanation.ts';
 import { CancelledError } from '../../../engine/protocol/errors.ts';
 import type { MetricPoint } from '../../../engine/protocol/runs.ts';
@@ -88,13 +90,15 @@ export const explain: Command = {
         }),
         ...columnFindings(config, found.columns, found.importance, score),
       ];
-      printFindings(output, findings);
+      const begun = await beginningOf({ ...store, checkpoints: (of) => checkpointsOf(store, of.run) }, record);
+      const offered = begun ? keepingWeights(findings, config) : findings;
+      printFindings(output, offered);
       output.event({
         event: 'explanation',
         run,
         split,
         ...eventOf(found, request.data.output),
-        findings: findings.map(({ action, ...finding }) => ({ ...finding, try: action?.label ?? null })),
+        findings: offered.map(({ action, ...finding }) => ({ ...finding, try: action?.label ?? null })),
         ...(why ? { row: rowEvent(found, why) } : {}),
       });
     } finally {
