@@ -4,6 +4,7 @@
 import { rm, stat } from 'node:fs/promises';
 import { dirname, parse } from 'node:path';
 import type { DatasetInfo, DatasetSettings, ReadOptions } from '../protocol/data.ts';
+import { InputError } from '../protocol/errors.ts';
 import { copyTable } from './copy.ts';
 import type { CopiedTable } from './copy.ts';
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -21,6 +22,7 @@ import type { Analysis } from './schema/analyse.ts';
 import type { DecimalMark } from './schema/numbers.ts';
 import type { StoredColumn } from './schema/stored.ts';
 import { columnsAtOnce, holdSample } from './schema/table.ts';
+import { short, show } from './schema/typing.ts';
 import type { MeasuredTable } from './schema/table.ts';
 import { contentId, flush } from './store.ts';
 import { readTextFolder, type TextFolder } from './text-folder.ts';
@@ -127,6 +129,7 @@ async function examine(
   const { analysis, held } = await analyseInParts(connection, copied, columns, decimal, job);
   const table = columns.length <= columnsAtOnce ? held : copied;
   job.throwIfCancelled();
+  refuseLongNames(head.name, analysis);
   const importWarnings = [...warnings, ...analysis.warnings];
   const description = await describeTable(connection, beside, table, analysis.columns, importWarnings, {});
   // Settings that do not fit the file fail the import before anything is published.
@@ -154,6 +157,21 @@ async function examine(
     columns: analysis.columns,
     importWarnings,
   };
+}
+
+/** UTF-16 units of a category at most: names are kept with all that is known of a dataset. */
+const longestName = 1_000_000;
+
+function refuseLongNames(source: string, { columns }: Analysis): void {
+  for (const { info } of columns) {
+    const longest = Math.max(0, ...(info.top ?? []).map(({ value }) => value.length));
+    if (longest <= longestName) continue;
+    throw new InputError(
+      'input.long_value',
+      `${source}: a value of ${short(info.name)} has ${show(longest)} characters, and the others are no texts.`,
+      'See whether a quote or the end of a line is missing there; else leave that row or column out.',
+    );
+  }
 }
 
 /** Analyses a part of the columns after the other; the sample of the last part is still held. */

@@ -4,6 +4,7 @@
 import { rm } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataWarning, FileMatching } from '../protocol/data.ts';
+import { InputError } from '../protocol/errors.ts';
 import { ownValue } from '../protocol/own.ts';
 import { copyTable } from './copy.ts';
 import type { CopiedTable } from './copy.ts';
@@ -55,9 +56,20 @@ export interface TransformRequest {
  * @throws InputError if the file cannot be read, lacks a column the model needs, or has one that cannot be used.
  */
 export async function transformFile(request: TransformRequest): Promise<Prepared> {
-  const { store, path, force, job, match, report = false } = request;
+  const { memoryBytes } = request.limits;
+  const little = Math.min(memoryBytes, mostMemory);
   // Rows are read once, from beginning to end: more memory would make nothing quicker.
-  const limits = { ...request.limits, memoryBytes: Math.min(request.limits.memoryBytes, mostMemory) };
+  return transformWithin({ ...request, limits: { ...request.limits, memoryBytes: little } }).catch((error: unknown) => {
+    // A cell of a hundred megabytes takes it.
+    if (little < memoryBytes && error instanceof InputError && error.code === 'input.memory') {
+      return transformWithin(request);
+    }
+    throw error;
+  });
+}
+
+async function transformWithin(request: TransformRequest): Promise<Prepared> {
+  const { store, limits, path, force, job, match, report = false } = request;
   const preprocessing = parsePreprocessing(request.preprocessing);
   const { features, target } = preprocessing;
   const like = { units: preprocessing.unitsRow === true, texts: textsOf(preprocessing, match) };

@@ -185,7 +185,10 @@ function countBins(values: Float64Array, minimum: number, maximum: number): numb
   return counts;
 }
 
-/** The most frequent values, ties in the order of the values. */
+/** Characters that are kept of a frequent value that is no name: of texts and identifiers. */
+const mostShown = 200;
+
+/** The most frequent values, ties in the order of the values; of texts and identifiers how they begin. */
 export async function topOf(
   connection: DuckDBConnection,
   table: MeasuredTable,
@@ -194,11 +197,14 @@ export async function topOf(
 ): Promise<{ value: string; count: number }[]> {
   // Grouped as stored, then spelled: spelling each row's value would cost more than counting it.
   const value = typedValue({ ...column, name: 'stored' }, type);
+  const shown = type === 'text' || type === 'identifier' ? `left(whole, ${mostShown})` : 'whole';
   const rows = await queryRows(
     connection,
-    `SELECT CAST(${value} AS VARCHAR) AS value, sum(copies) AS count
-     FROM (SELECT ${quoteName(column.name)} AS stored, count(*) AS copies FROM ${table.from} GROUP BY ALL)
-     GROUP BY value HAVING value IS NOT NULL ORDER BY count DESC, value LIMIT ${limit}`,
+    `SELECT ${shown} AS value, count
+     FROM (SELECT CAST(${value} AS VARCHAR) AS whole, sum(copies) AS count
+           FROM (SELECT ${quoteName(column.name)} AS stored, count(*) AS copies FROM ${table.from} GROUP BY ALL)
+           GROUP BY whole HAVING whole IS NOT NULL)
+     ORDER BY count DESC, whole LIMIT ${limit}`,
   );
   return rows.map((row) => ({ value: String(row.value), count: Number(row.count) }));
 }

@@ -2,7 +2,7 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { DataWarning, TextLengths } from '../../protocol/data.ts';
-import { queryColumns, queryRows } from '../database.ts';
+import { queryRows } from '../database.ts';
 import { typedValue, type StoredColumn } from './stored.ts';
 import type { MeasuredTable } from './table.ts';
 import { show } from './typing.ts';
@@ -19,20 +19,24 @@ export async function textLengths(
   column: StoredColumn,
 ): Promise<TextLengths | null> {
   const text = typedValue(column, 'text');
-  const lengths = `SELECT len(regexp_extract_all(${text}, '\\S+')) AS words, length(${text}) AS characters FROM ${table.from} WHERE ${text} IS NOT NULL`;
-  const [found = {}] = await queryRows(
+  // Materialized: words are counted once, which of long texts is most of the work.
+  const rows = await queryRows(
     connection,
-    `SELECT min(words) AS least, median(words) AS middle, max(words) AS most, median(characters) AS usual, max(characters) AS longest FROM (${lengths})`,
+    `WITH lengths AS MATERIALIZED (
+       SELECT len(regexp_extract_all(${text}, '\\S+')) AS words, length(${text}) AS characters
+       FROM ${table.from} WHERE ${text} IS NOT NULL),
+     facts AS (
+       SELECT min(words) AS least, median(words) AS middle, max(words) AS most, median(characters) AS usual,
+         max(characters) AS longest FROM lengths)
+     SELECT facts.*, least(${bins - 1}, CAST(floor((words - least) * ${bins} / greatest(1, most - least)) AS INTEGER)) AS bin,
+       count(*) AS texts
+     FROM lengths, facts GROUP BY ALL`,
   );
-  if (found.most === null || found.most === undefined) return null;
+  const [found] = rows;
+  if (found === undefined) return null;
   const [least, most] = [Number(found.least), Number(found.most)];
-  const bin = `least(${bins - 1}, CAST(floor((words - ${least}) * ${bins} / ${Math.max(1, most - least)}) AS INTEGER))`;
-  const [places = [], counts = []] = await queryColumns(
-    connection,
-    `SELECT ${bin} AS bin, count(*) FROM (${lengths}) GROUP BY bin`,
-  );
   const histogram = new Array<number>(bins).fill(0);
-  places.forEach((place, at) => (histogram[Number(place)] = Number(counts[at])));
+  for (const { bin, texts } of rows) histogram[Number(bin)] = Number(texts);
   return {
     words: { minimum: least, median: Number(found.middle), maximum: most },
     characters: { median: Number(found.usual), maximum: Number(found.longest) },

@@ -38,6 +38,8 @@ const mixedShare = 0.5;
 const countsRows = 0.95;
 /** A column with more different words than this, and mostly different ones, is no category. */
 const categoryLimit = 100;
+/** Characters on average from which on values are no names of anything, however few there are. */
+const longestName = 1_000;
 
 const identifierName = /(^|[_\s-])(id|uuid|guid|key|nr|no|code|index)$|^(id|uuid|guid|index|row|unnamed.*)$|Id$|ID$/;
 /** Names of quantities, which may well go up by one from row to row. */
@@ -136,6 +138,12 @@ function inferText({ numbers }: StoredColumn, facts: ColumnFacts): InferredType 
   const length = text?.meanLength ?? 0;
   if (different > 0.5 && distinct >= identifierRows && (words >= 4 || length > 60)) {
     return { type: 'text', reason: `${show(distinct)} different texts of ${Math.round(words)} words on average` };
+  }
+  if (length > longestName) {
+    return {
+      type: 'text',
+      reason: `${show(distinct)} ${distinct === 1 ? 'text' : 'different texts'} of ${show(Math.round(length))} characters on average`,
+    };
   }
   if (distinct === count && count >= identifierRows && count > rows / 2) {
     if (codes) return { type: 'identifier', reason: 'codes that are different in every row' };

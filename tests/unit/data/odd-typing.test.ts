@@ -207,6 +207,29 @@ test('numbers that cannot be computed with, and a column with one value', async 
   assert.match(leaks[0] ?? '', /a gives y away: their correlation is 1\.0000/);
 });
 
+test('long values are texts, however few there are; of texts only the beginning is listed', async (context) => {
+  const rows = Array.from({ length: 6 }, (_, row) => `${'x'.repeat(2000)}${row},k${row % 2}`);
+  const { info } = await importFile(context, writeTable(context, 'long.csv', `said,kind\n${rows.join('\n')}\n`));
+  const said = columnOf(info, 'said');
+  assert.deepEqual([said.type, said.top?.[0].value.length, said.lengths?.words.maximum], ['text', 200, 1]);
+  assert.match(said.reason, /^6 different texts of 2,001 characters on average/);
+  assert.deepEqual(
+    columnOf(info, 'kind').top?.map(({ value }) => value),
+    ['k0', 'k1'],
+  );
+});
+
+test('a category that no name is so long of is refused', async (context) => {
+  const rows = Array.from(
+    { length: 1500 },
+    (_, row) => `${row === 700 ? 'z'.repeat(1_100_000) : `k${row % 5}`},${row}`,
+  );
+  await assert.rejects(importFile(context, writeTable(context, 'stray.csv', `kind,x\n${rows.join('\n')}\n`)), {
+    code: 'input.long_value',
+    message: /stray\.csv: a value of kind has 1,100,000 characters/,
+  });
+});
+
 test('a column of prices with remarks is no identifier', async (context) => {
   const path = writeTable(
     context,
