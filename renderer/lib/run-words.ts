@@ -105,9 +105,9 @@ export function trainingSecondsOf({ result, progress }: Pick<RunRecord, 'result'
   return result?.seconds ?? progress?.secondsTraining ?? null;
 }
 
-/** Rows trained on a second of training. */
+/** Rows trained on a second of training; null: nobody has measured it, as of a search or a best of all. */
 export function rowsPerSecond({ result, progress }: Pick<RunRecord, 'result' | 'progress'>): number | null {
-  return result?.examplesPerSecond ?? progress?.examplesPerSecond ?? null;
+  return (result?.examplesPerSecond ?? progress?.examplesPerSecond) || null;
 }
 
 /** Of a run with a scaled loss (mixed16): the steps skipped so far, beside the scale; null for others. */

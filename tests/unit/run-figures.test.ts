@@ -108,6 +108,11 @@ test('a run that stopped early has ended, and says where it was best', () => {
 
 test('time elapsed is not the time of training, and the speed is that of training', () => {
   assert.deepEqual([elapsedOf(record()), trainingSecondsOf(record()), rowsPerSecond(record())], [5.8, 3, 1000]);
+  assert.equal(
+    rowsPerSecond(record({ result: { ...result, examplesPerSecond: 0 } })),
+    null,
+    'of a search nobody knows',
+  );
   const running = record({ state: 'running', result: null });
   assert.deepEqual([elapsedOf(running), trainingSecondsOf(running), rowsPerSecond(running)], [5.8, 3, 900]);
   assert.deepEqual(

@@ -92,7 +92,7 @@ export const compare: Command = {
     const costs = {
       elapsed_seconds: found.map((run) => run.progress?.secondsElapsed ?? null),
       training_seconds: found.map((run) => run.result?.seconds ?? null),
-      training_rows_per_second: found.map((run) => run.result?.examplesPerSecond ?? null),
+      training_rows_per_second: found.map((run) => run.result?.examplesPerSecond || null),
     };
     const baselines = options.all === true ? baselineRows(found) : {};
     const metricNames = [...new Set(found.flatMap((run) => Object.keys(run.result?.metrics ?? {})))];
