@@ -65,6 +65,12 @@ test('a network and a linear model of columns of every kind', async (t) => {
     const at = (value: string): number => byKind.mean[byKind.values.indexOf(value)];
     assert.ok(at('high') - at('low') > 150 && at('high') - at('low') < 250, `${at('low')} … ${at('high')}`);
   }
+  // Advice about one that began with another's weights keeps to what they fit.
+  const begun = await lastEvent(home, 'train', file, '--target', 'y', '--epochs', '8', '--from', '1');
+  const { findings } = await lastEvent(home, 'explain', String(begun.run));
+  for (const { try: offered } of findings as readonly { try: string | null }[]) {
+    assert.doesNotMatch(String(offered), /wide|without/);
+  }
 });
 
 /** Header and rows of numbers of a CSV file without quotes. */

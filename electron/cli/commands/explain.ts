@@ -90,7 +90,10 @@ export const explain: Command = {
         }),
         ...columnFindings(config, found.columns, found.importance, score),
       ];
-      const begun = await beginningOf({ ...store, checkpoints: (of) => checkpointsOf(store, of.run) }, record);
+      const begun = await beginningOf(
+        { run: (of) => store.run(of), checkpoints: (of) => checkpointsOf(store, of.run) },
+        record,
+      );
       const offered = begun ? keepingWeights(findings, config) : findings;
       printFindings(output, offered);
       output.event({
