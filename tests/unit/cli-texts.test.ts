@@ -62,6 +62,11 @@ test('train with --text, show, evaluate, explain, predict another file', async (
   assert.match(refused.stderr, /A linear model that reads texts cannot leave in this format/);
   const kept = path.join(home, 'run.json');
   assert.equal((await trainyard(home, 'export', '1', '--format', 'json', '--out', kept)).code, 0);
+  // Its weights leave, without the module that PyTorch has none of.
+  for (const format of ['safetensors', 'mlflow']) {
+    const { proven } = await lastEvent(home, 'export', '1', '--format', format, '--out', path.join(home, format));
+    assert.ok(!(proven as readonly string[]).some((line) => line.includes('model.py')), format);
+  }
 });
 
 test('trees say that they cannot read texts, and go without', async () => {
