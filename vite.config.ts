@@ -42,6 +42,9 @@ export default defineConfig(({ mode }) => {
     case 'tests':
       // What runs inside Electron without a window (tests/unit/engine-in-electron.test.ts).
       return nodeBundle('build/tests', 'cjs', { parity: 'tests/parity/cpu.test.ts' });
+    case 'bench':
+      // As the app runs it: loaded from sources a process strips their types first, for a tenth of what is timed.
+      return nodeBundle('build/bench', 'es', { import: 'tests/bench/import.ts' });
     default:
       return renderer();
   }

@@ -61,7 +61,8 @@ async function changeSpace({ page }: App, dataset: DatasetInfo): Promise<void> {
   await expect(page.getByRole('button', { name: 'Start', exact: true })).toHaveAttribute('aria-disabled', 'true');
   await most.fill('24');
   await expect(tried.getByRole('alert')).toBeHidden();
-  await tried.getByRole('button', { name: 'Leave out L2' }).click();
+  await tried.getByRole('button', { name: 'Leave out L2' }).press('Enter');
+  await expect(tried.getByRole('button', { name: 'Leave out Trees without gain' })).toBeFocused();
   await tried.getByRole('combobox', { name: 'Try another setting' }).selectOption({ label: 'Trees' });
   await tried.getByRole('textbox', { name: 'Trees, to' }).fill('20');
   await page.getByRole('textbox', { name: /^Trials/ }).fill('2');

@@ -69,7 +69,7 @@ test('a run is explained: columns, charts, a row, findings that start a run', as
   const made = await callService<{ notes: string; parent: number }>(app, 'run', { run: 2 });
   expect(made.notes).toContain('After run 1, penguins: ');
   expect(made.parent).toBe(1);
-  await expect(page.getByText(/^(advised by|continues) run 1/)).toBeVisible();
+  await expect(page.getByRole('link', { name: /^(advised by|continues) run 1/ })).toBeVisible();
   // While a run trains the app asks before it closes.
   await waitForState(app, 2, 'completed', 'stopped');
 });

@@ -76,9 +76,17 @@ const work: Readonly<Record<Way, (path: string, home: string) => Promise<void>>>
   import: importWithTrainyard,
 };
 
-/** This file again, in a process of its own. */
-function inFreshProcess(what: Way, path: string, home: string): Measurement {
-  const script = fileURLToPath(import.meta.url);
+/** This file, bundled as the app is. */
+function bundle(): string {
+  const root = fileURLToPath(new URL('../../', import.meta.url));
+  const vite = join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+  const made = spawnSync(process.execPath, [vite, 'build', '--mode', 'bench', '--logLevel', 'warn'], { cwd: root });
+  if (made.status !== 0) throw new Error(String(made.stderr));
+  return join(root, 'build', 'bench', 'import.js');
+}
+
+/** `script`: this file, in a process of its own. */
+function inFreshProcess(script: string, what: Way, path: string, home: string): Measurement {
   const child = spawnSync(process.execPath, [script, path, '--child', what, '--home', home], { encoding: 'utf8' });
   if (child.status !== 0) throw new Error(child.stderr);
   return JSON.parse(child.stdout) as Measurement;
@@ -108,9 +116,12 @@ if (way !== undefined) {
     const path = positionals[0] ?? join(folder, 'table.csv');
     if (positionals[0] === undefined) writeTable(path, Number(values.rows));
     console.log(`${path}: ${(statSync(path).size / 2 ** 20).toFixed(0)} MB, ${defaultThreads()} threads`);
+    const script = bundle();
     const rounds: Record<Way, Measurement>[] = [];
     for (let repeat = 0; repeat < Number(values.repeat); repeat++) {
-      const round = ways.map((name) => [name, inFreshProcess(name, path, join(folder, `home-${repeat}`))] as const);
+      const round = ways.map(
+        (name) => [name, inFreshProcess(script, name, path, join(folder, `home-${repeat}`))] as const,
+      );
       rounds.push(Object.fromEntries(round) as Record<Way, Measurement>);
       for (const [name, { seconds, cpuSeconds, megabytes }] of round) {
         console.log(
