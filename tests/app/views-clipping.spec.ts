@@ -228,6 +228,8 @@ async function setScene(
         await space.fill('{');
         await space.fill('');
         await expect(space).toHaveAttribute('placeholder', 'ready-made');
+        // Of all spaces the one with most settings, and with choices.
+        await page.getByRole('combobox', { name: 'Of', exact: true }).selectOption('network');
       },
     },
     {
