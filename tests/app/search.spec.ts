@@ -64,6 +64,7 @@ async function changeSpace({ page }: App, dataset: DatasetInfo): Promise<void> {
   await tried.getByRole('button', { name: 'Leave out L2' }).press('Enter');
   await expect(tried.getByRole('button', { name: 'Leave out Trees without gain' })).toBeFocused();
   await tried.getByRole('combobox', { name: 'Try another setting' }).selectOption({ label: 'Trees' });
+  await tried.getByRole('textbox', { name: 'Trees, from' }).fill('10');
   await tried.getByRole('textbox', { name: 'Trees, to' }).fill('20');
   await page.getByRole('textbox', { name: /^Trials/ }).fill('2');
   await page.getByRole('button', { name: 'Start', exact: true }).click();
@@ -80,7 +81,7 @@ test('a search is followed, outlives the program, and its best trial becomes a r
   const small = await waitForState(app, 1, 'completed');
   expect(JSON.parse((small.config as unknown as SearchConfig).search.space)).toMatchObject({
     leaves: { low: 4, high: 24 },
-    trees: { kind: 'integer', high: 20 },
+    trees: { kind: 'integer', low: 10, high: 20 },
   });
   expect((small.config as unknown as SearchConfig).search.space).not.toContain('l2');
   const { id } = await startSearch(app, dataset, 20 / 60);

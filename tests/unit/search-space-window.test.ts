@@ -5,17 +5,19 @@ import test from 'node:test';
 import { ready } from '../../engine/learners/search/declaration.ts';
 import { candidates } from '../../engine/learners/auto/plan.ts';
 import { firstKinds, kindTitles } from '../../engine/learners/declared/first-kinds.ts';
-import { trainedOn } from '../../engine/model/presets.ts';
 import { searched } from '../../engine/search/ready.ts';
 import { addable, askedOf, problemOf, spaceText, valuesText } from '../../renderer/views/new-run/search-space.ts';
 
-const about = { ...trainedOn(1_000, 'classification', { classes: 3 }), texts: true };
+const shape = {
+  counts: { train: 1_000, validation: 100, test: 100 },
+  output: { kind: 'classes', name: 'y', classes: ['a', 'b', 'c'] },
+} as const;
 
 test('the ready-made space of each learner stands there, is right, and goes by its name', () => {
   for (const of of searched) {
     const asked = askedOf({ of, space: ready });
     assert.ok(asked && Object.keys(asked).length > 0, of);
-    assert.equal(problemOf({ of, space: ready }, about), undefined, of);
+    assert.equal(problemOf({ of, space: ready }, shape), undefined, of);
     assert.equal(spaceText(of, asked), ready);
   }
 });
@@ -25,36 +27,42 @@ test('an end that is changed is written out; one that cannot be is shown with wh
   const leaves = asked['leaves'] as { readonly kind: 'integer'; readonly low: number; readonly high: number };
   const space = spaceText('boosted', { ...asked, leaves: { ...leaves, high: 64 } });
   assert.equal((askedOf({ of: 'boosted', space })!['leaves'] as typeof leaves).high, 64);
-  assert.equal(problemOf({ of: 'boosted', space }, about), undefined);
+  assert.equal(problemOf({ of: 'boosted', space }, shape), undefined);
   const turned = spaceText('boosted', { ...asked, leaves: { ...leaves, low: 100, high: 64 } });
   assert.ok(askedOf({ of: 'boosted', space: turned }), 'still to be mended in its place');
-  assert.match(problemOf({ of: 'boosted', space: turned }, about)!, /leaves/);
+  assert.match(problemOf({ of: 'boosted', space: turned }, shape)!, /leaves/);
+  // As where it is started: what means nothing for its kind is wrong too.
+  const odd = JSON.stringify({ leaves: { ...leaves, values: [4, 8] } });
+  assert.match(problemOf({ of: 'boosted', space: odd }, shape)!, /leaves has “values”/);
   for (const space of ['{', '[]', '3', 'null']) {
     assert.equal(askedOf({ of: 'boosted', space }), null, space);
-    assert.ok(problemOf({ of: 'boosted', space }, about), space);
+    assert.ok(problemOf({ of: 'boosted', space }, shape), space);
   }
 });
 
 test('whatever can be added makes a space that can be used, or says what it needs beside it', () => {
   for (const of of searched) {
     const asked = askedOf({ of, space: ready })!;
-    const more = addable(of, asked, about);
+    const more = addable(of, asked, shape);
     assert.ok(
       more.every(([name]) => !Object.hasOwn(asked, name)),
       of,
     );
     for (const [name, dimension] of more) {
-      const problem = problemOf({ of, space: spaceText(of, { ...asked, [name]: dimension }) }, about);
+      // Not up to its limit, where that is beyond anything usual.
+      if (dimension.kind !== 'choice') assert.ok(dimension.high <= 1e4, `${of} ${name}`);
+      const problem = problemOf({ of, space: spaceText(of, { ...asked, [name]: dimension }) }, shape);
       if (problem !== undefined) assert.match(problem, /has no effect, as/, `${of} ${name}`);
     }
   }
 });
 
 test('values are in the words of their fields', () => {
-  const options = addable('boosted', {}, about);
+  const options = addable('boosted', {}, shape);
   const [, , field] = options.find(([, dimension]) => dimension.kind === 'choice') ?? [];
   assert.equal(valuesText([false, true], { kind: 'switch', label: 'x', help: 'x' }), 'no, yes');
   assert.equal(valuesText([16, 32], undefined), '16, 32');
+  assert.equal(valuesText(3, undefined), '–', 'a space that a person writes may hold anything');
   if (field?.kind === 'choice') assert.ok(valuesText(Object.keys(field.choices), field).length > 0);
 });
 

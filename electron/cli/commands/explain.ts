@@ -94,7 +94,7 @@ export const explain: Command = {
         { run: (of) => store.run(of), checkpoints: (of) => checkpointsOf(store, of.run) },
         record,
       );
-      const offered = begun ? keepingWeights(findings, config) : findings;
+      const offered = begun !== undefined ? keepingWeights(findings, config) : findings;
       printFindings(output, offered);
       output.event({
         event: 'explanation',

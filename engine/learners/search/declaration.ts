@@ -131,20 +131,30 @@ export const comparesLosses = ({ space }: Pick<ReadSpace, 'space'>): boolean =>
 /** What scores are called. */
 export const metricOf = ({ kind }: OutputSpec): string => (kind === 'classes' ? 'log loss' : 'RMSE');
 
-/** Of a table; a column of texts among others is learned from too. */
-function trainedOnTable({ counts, output }: Pick<PreparedData, 'counts' | 'output'>): TrainedOn {
+/**
+ * What limits and choices of the settings tried depend on: a table, of which a column of texts among others is learned from too.
+ */
+export function aboutSearched({ counts, output }: Pick<PreparedData, 'counts' | 'output'>): TrainedOn {
   const [task, classes] =
     output.kind === 'classes' ? (['classification', output.classes.length] as const) : (['regression', 0] as const);
   return { ...trainedOn(counts.train, task, { classes }), texts: true };
+}
+
+/** Throws InputError `input.space` for one that cannot be used with this data. */
+export function checkSearched(
+  search: Pick<SearchSettings, 'of' | 'space'>,
+  data: Pick<PreparedData, 'counts' | 'output'>,
+): void {
+  const space = spaceOf(search);
+  if (search.space !== ready) checkKinds(search.space);
+  checkSpace(space, searchedFields[search.of], aboutSearched(data));
 }
 
 function check(
   { search, until }: Pick<SearchConfig, 'search' | 'until'>,
   data: Pick<PreparedData, 'counts' | 'output'>,
 ): void {
-  const space = spaceOf(search);
-  if (search.space !== ready) checkKinds(search.space);
-  checkSpace(space, searchedFields[search.of], trainedOnTable(data));
+  checkSearched(search, data);
   refuseManyScores('a search', data);
   if (search.parallel > 1 && until !== undefined) {
     throw new InputError(
