@@ -1,6 +1,7 @@
 // Makes the files of an export: the list of formats, each with what it needs. No file is written here, and nothing is read but what
 // the run keeps and, where a model has to be tried, its rows.
 
+import { cutsTextsApart } from '../learners/auto/file.ts';
 import { readModelFile } from '../learners/model-file.ts';
 import { decodeWeights } from '../learners/predict.ts';
 import type { ExportDraft, ExportedFile, ExporterService, ExportFormat } from '../protocol/exports.ts';
@@ -17,7 +18,7 @@ import { exportTensorboard } from './logs/tensorboard.ts';
 import type { OpenedRun } from './opened.ts';
 import { readBack } from './reading/read-back.ts';
 import { exportOnnx } from './onnx/model.ts';
-import { cannotExport, noTexts, onnxReadsTextsOf } from './refusal.ts';
+import { cannotExport, noTexts } from './refusal.ts';
 import { readsTexts } from '../model/spec.ts';
 import { exportSafetensors } from './safetensors.ts';
 import { tokenFilesOf } from './texts/tokens.ts';
@@ -69,7 +70,7 @@ function trainedAgain({ run, data }: Request, { readShard }: ExporterParts): Par
 /** Throws `run.export` for a model that reads texts and has no words in that format. */
 function refuseTexts({ file }: OpenedRun, format: ExportFormat): void {
   const { input, learner } = file;
-  if (!onnxReadsTextsOf(file) || (learner === 'linear' && readsTexts(input) && format !== 'onnx')) throw noTexts(file);
+  if (cutsTextsApart(file) || (learner === 'linear' && readsTexts(input) && format !== 'onnx')) throw noTexts(file);
 }
 
 export function createExporter(parts: ExporterParts): ExporterService {

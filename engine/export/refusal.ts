@@ -1,7 +1,6 @@
 // What cannot be exported.
 
-import { crossedMember } from '../learners/auto/file.ts';
-import { readsTexts } from '../model/spec.ts';
+import { cutsTextsApart } from '../learners/auto/file.ts';
 import type { ModelFile } from '../protocol/model-file.ts';
 import { TrainyardError } from '../protocol/errors.ts';
 
@@ -12,13 +11,9 @@ export function cannotExport(message: string, hint: string): TrainyardError {
 
 const askHere = 'ask it here: trainyard serve, trainyard predict.';
 
-/** A model whose texts are cut into tokens in one way, or that reads none. */
-export const onnxReadsTextsOf = (file: ModelFile): boolean =>
-  !readsTexts(file.input) || crossedMember(file) === undefined;
-
 /** The model reads texts in a way that these formats have no words for. */
 export function noTexts(file: ModelFile): TrainyardError {
-  if (crossedMember(file)) {
+  if (cutsTextsApart(file)) {
     return cannotExport(
       'The folds of a cross-validation that reads texts cut them into tokens each in its own way: one file has no place for all of them.',
       `Export one of its folds, a run of its own, or ${askHere}`,

@@ -12,14 +12,14 @@ interface Runs {
 
 /**
  * The weights that a run began with, or the one did that it goes on from; undefined: they were drawn by chance; null: their run is not there
- * any more. Whether that still keeps them shows where they are read.
+ * any more, nor, where that went on itself, is anybody who knows. Whether that still keeps them shows where they are read.
  */
 export async function beginningOf(runs: Runs, run: Begun): Promise<TransferRequest | null | undefined> {
   const { relation, parent, start } = run;
   if (parent === null) return undefined;
   if (relation === 'continued') {
     const before = await runs.run({ run: parent }).catch(() => null);
-    return before === null ? undefined : beginningOf(runs, before);
+    return before === null ? null : beginningOf(runs, before);
   }
   if (relation !== 'started from') return undefined;
   if ((await runs.run({ run: parent }).catch(() => null)) === null) return null;

@@ -2,7 +2,9 @@
 // model and certifies it. Who writes the files, and where, is the caller's business.
 
 import { trainedRows } from '../learners/declared/prepared.ts';
+import { cutsTextsApart } from '../learners/auto/file.ts';
 import { declarationOf, formatsOf, trainsAgain } from '../learners/declared/registry.ts';
+import { readModelFile } from '../learners/model-file.ts';
 import type { CheckpointChoice } from '../protocol/going-on.ts';
 import type { DataService, PreparedData } from '../protocol/data.ts';
 import { TrainyardError } from '../protocol/errors.ts';
@@ -99,7 +101,7 @@ export async function makeExport(parts: ExportParts, request: ExportRequest): Pr
   let prepared: PreparedData | null = null;
   try {
     const source = await readSource(store, request);
-    checkFormat(source.record, format);
+    await checkFormat(store, source.record, format);
     if (ofRows.has(format) && !('folds' in source) && !isPretrained(source.record.config)) {
       onStage?.('Preparing rows', null);
       prepared = await unlessCancelled(preparedRows(parts, source.record, job, format));
@@ -144,16 +146,23 @@ async function prepareRows(
 }
 
 /** Throws TrainyardError `run.export` for a format that a run cannot leave in. */
-function checkFormat({ id, config }: RunRecord, format: ExportFormat): void {
+async function checkFormat(
+  store: ExportParts['store'],
+  { id, config }: RunRecord,
+  format: ExportFormat,
+): Promise<void> {
   const formats = formatsOf(config);
   if (formats.includes(format)) return;
   const { title } = exportWords[format];
-  const words = listed(formats, 'disjunction');
+  const words = (leaves: readonly ExportFormat[]): string => listed(leaves, 'disjunction');
   if (isCrossValidation(config)) {
+    const model = await readModelFilesOf(store, id).catch(() => null);
+    const apart = model !== null && cutsTextsApart(readModelFile(model.model, id));
+    const leaves = formats.filter((one) => one !== 'onnx' || !apart);
     throw new TrainyardError(
       'run.export',
       `Run ${id} is a cross-validation, the mean of the models of its folds: ${title} holds one model alone.`,
-      `It leaves as ${words}; or export one of its folds.`,
+      `It leaves as ${words(leaves)}; or export one of its folds.`,
     );
   }
   if (isPretrained(config) && trainsAgain.has(format)) {
@@ -164,7 +173,7 @@ function checkFormat({ id, config }: RunRecord, format: ExportFormat): void {
     );
   }
   const noun = config.settings.task === 'language' ? 'a language model' : declarationOf(config).noun;
-  throw new TrainyardError('run.export', `There is no ${title} of ${noun}.`, `It leaves as ${words}.`);
+  throw new TrainyardError('run.export', `There is no ${title} of ${noun}.`, `It leaves as ${words(formats)}.`);
 }
 
 /** `ONNX, Report and Specification`. */

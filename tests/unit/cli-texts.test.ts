@@ -135,6 +135,8 @@ test('an ensemble says, too, which texts of a file or of rows its members do not
   const words = /each in its own way.*Export one of its folds, a run of its own, or ask it here: trainyard serve/;
   assert.match(refused.stderr.replaceAll(/\s+/g, ' '), words);
   assert.equal(refused.code, 1);
+  const { stderr } = await trainyard(home, 'export', String(folds), '--format', 'mlflow');
+  assert.match(stderr, /holds one model alone\. It leaves as Report, TensorBoard or Specification;/);
   for (const run of [folds + 1, best]) {
     const out = path.join(home, `${run}.onnx`);
     const { certificate } = await lastEvent(home, 'export', String(run), '--format', 'onnx', '--out', out);

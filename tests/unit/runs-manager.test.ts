@@ -84,6 +84,10 @@ test('a run that a finding advised about one that began with weights begins with
     manager.start({ config: tableConfig(1), advisedBy: longer.id }),
     /began with are not there any more/,
   );
+  await store.deleteRuns({ runs: [begun.id] });
+  await store.purge({ runs: [begun.id] });
+  const orphan = await beginningOf({ ...store, checkpoints: async () => [] }, longer);
+  assert.equal(orphan, null, 'what it goes on from is gone, and with it what that began with');
 });
 
 test('a run is recorded, trained and kept; nothing is held afterwards', async (context) => {

@@ -1,7 +1,7 @@
 // A run's model as one ONNX file: a file's columns or pixels in, answers out, everything between as the run had it. Written for
 // opset 20, the number of rows left open.
 
-import { crossedMember } from '../../learners/auto/file.ts';
+import { crossedMember, cutsTextsApart } from '../../learners/auto/file.ts';
 import { predictsTokens } from '../../model/spec.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import type { Weights } from '../../train/weights.ts';
@@ -9,7 +9,7 @@ import { exportAnswers, exportNext, type AnswerNames } from './answers.ts';
 import { OnnxBuilder } from './builder.ts';
 import { Features } from './features.ts';
 import { ruleOf } from './learners.ts';
-import { noTexts, onnxReadsTextsOf } from '../refusal.ts';
+import { noTexts } from '../refusal.ts';
 import { refuseTooLarge } from './size.ts';
 import { encodeModel, opset, type OnnxValue } from './proto.ts';
 
@@ -40,7 +40,7 @@ function learnerText(file: ModelFile): string {
 /** @throws TrainyardError `run.export` where ONNX has no words for it or it is too large, `input.preprocessing`, `model.weights`. */
 export function exportOnnx({ name, file, weights, preprocessing }: Exportable): OnnxExport {
   refuseTooLarge(file);
-  if (!onnxReadsTextsOf(file)) throw noTexts(file);
+  if (cutsTextsApart(file)) throw noTexts(file);
   const onnx = new OnnxBuilder();
   const features = Features.open(onnx, preprocessing);
   const { raw, width } = ruleOf(file)(onnx, file, weights, features);

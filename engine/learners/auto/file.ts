@@ -2,6 +2,7 @@
 // made for them.
 
 import { z } from 'zod';
+import { readsTexts } from '../../model/spec.ts';
 import type { ModelFile } from '../../protocol/model-file.ts';
 import type { AutoSettings } from './declaration.ts';
 
@@ -27,6 +28,9 @@ export const foldsOfMember = ({ models, folds }: MemberFile): readonly number[] 
 export function crossedMember(file: ModelFile & Partial<Pick<AutoModelFile, 'members'>>): MemberFile | undefined {
   return file.members?.find(({ recipes }) => recipes !== undefined);
 }
+
+/** Whether it is the mean of folds that cut texts into tokens each in its own way: what leaves as one graph has no place for them. */
+export const cutsTextsApart = (file: ModelFile): boolean => readsTexts(file.input) && crossedMember(file) !== undefined;
 
 export interface AutoModelFile extends ModelFile {
   readonly learner: 'auto';
