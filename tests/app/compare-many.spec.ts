@@ -74,6 +74,15 @@ test('many runs: brush, pin, drop, move and turn axes; the address keeps them; t
   await expect(page.getByText('5 of 6 pinned')).toBeVisible();
   await page.keyboard.press('x');
   await expect(rows).toHaveCount(count);
+  // The keyboard goes on at the next row; on the button in it, Enter pins.
+  await expect(rows.nth(1)).toBeFocused();
+  await page.keyboard.press('Tab');
+  const pin = rows.nth(1).getByRole('button');
+  const pinned = await pin.getAttribute('aria-pressed');
+  for (const next of [pinned === 'true' ? 'false' : 'true', pinned!]) {
+    await page.keyboard.press('Enter');
+    await expect(pin).toHaveAttribute('aria-pressed', next);
+  }
   await axes.getByRole('button', { name: /^Axis time/ }).focus();
   await page.keyboard.press('ArrowLeft');
   expect(await page.evaluate(() => location.hash)).toMatch(/^#compare\/[\d,]+\?.*brush=.*pinned=.*axes=/);
@@ -109,6 +118,11 @@ test('many runs: brush, pin, drop, move and turn axes; the address keeps them; t
     await page.setViewportSize({ width, height: 900 });
     await screenshot(app, `compare-many-paired-${width}`);
   }
+  // One that is not there leaves the others compared; dropped by key, the keyboard stands at the one beside it.
+  await page.evaluate(() => (location.hash = '#compare/1,2,99,3'));
+  await expect(page.getByText('There is no run 99, or not any more.')).toBeVisible();
+  await page.getByRole('button', { name: 'Drop sweep 2' }).press('Enter');
+  await expect(page.getByRole('button', { name: 'Drop sweep 3' })).toBeFocused();
   await app.close();
   fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 });

@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import type { RunRecord } from '../../engine/protocol/runs.ts';
 import { asEnglish, useRegion } from '../../renderer/lib/format.ts';
+import type { Comparison } from '../../renderer/views/compare/compare.svelte.ts';
 import {
   axesOf,
   placeOn,
@@ -13,6 +15,7 @@ import {
   withinBrushes,
 } from '../../renderer/views/compare/many/axes.ts';
 import { createStore } from '../../engine/history/store.ts';
+import { viewState } from '../support/view-state.ts';
 import { exampleConfig, newRun, point, temporaryHome } from './fixtures/history.ts';
 
 test('axes are the settings that differ, then costs, then scores; a loss is turned so that better is up', async (context) => {
@@ -77,4 +80,25 @@ test('axes are the settings that differ, then costs, then scores; a loss is turn
   const [head, first] = tableText(runs, axes).split('\n');
   assert.ok(head.startsWith('run,name,') && head.endsWith('time,validation loss,validation accuracy'));
   assert.match(first, /^1,"a, ""first""",.*,10,0\.09999999999999998,0\.9$/);
+});
+
+test('a run that is not there any more is left out, and the others are compared', async (context) => {
+  const store = createStore(temporaryHome(context));
+  for (const name of ['a', 'b', 'c']) await store.createRun(newRun({ name }));
+  const onRunsChanged = (): (() => void) => () => undefined;
+  const service = { ...store, onReport: onRunsChanged, onRunsChanged };
+  const open = async (): Promise<Pick<Comparison, 'runs' | 'gone' | 'failure'>> => {
+    const comparison = (await viewState(
+      'views/compare/compare.svelte.ts',
+      'Comparison',
+      [1, 9, 3],
+      service,
+    )) as Comparison;
+    comparison.open();
+    for (let turn = 0; turn < 50 && comparison.runs.length === 0; turn++) await setImmediate();
+    return comparison;
+  };
+  const { runs, gone, failure } = await open();
+  assert.deepEqual([runs.map(({ letter, run }) => letter + run.name), gone, failure], [['Aa', 'Bc'], [9], null]);
+  await store.close();
 });

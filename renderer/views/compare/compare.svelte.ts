@@ -33,6 +33,8 @@ export interface ComparedRun {
 export class Comparison {
   runs: readonly ComparedRun[] = $state.raw([]);
   failure: Failure | null = $state.raw(null);
+  /** Those of the runs asked for that are not there: the others are compared without them. */
+  gone: readonly number[] = $state.raw([]);
   readonly #series = new SvelteMap<string, Series>();
   readonly #service: AppService;
   readonly #ids: readonly number[];
@@ -104,8 +106,11 @@ export class Comparison {
   /** Asks anew of those that changed; the others stay as they are. */
   async #load(changed: readonly number[]): Promise<void> {
     try {
-      const fresh = await Promise.all(changed.map((run) => this.#service.run({ run })));
+      const found = await Promise.all(changed.map((run) => this.#find(run)));
+      const fresh = found.filter((run) => run !== null);
+      this.gone = [...new Set([...this.gone, ...changed.filter((_, index) => found[index] === null)])];
       const known = new Map([...this.runs.map(({ run }) => run), ...fresh].map((run) => [run.id, run]));
+      this.gone.forEach((run) => known.delete(run));
       const runs = this.#ids.flatMap((id) => known.get(id) ?? []);
       this.runs = runs.map((run, index) => ({
         run,
@@ -119,6 +124,14 @@ export class Comparison {
       changed.forEach((run) => this.#changed.add(run));
       this.failure = failureOf(error);
     }
+  }
+
+  /** Null: there is no such run, or not any more. */
+  #find(run: number): Promise<RunRecord | null> {
+    return this.#service.run({ run }).catch((error: unknown) => {
+      if (failureOf(error).code === 'input.unknown_run') return null;
+      throw error;
+    });
   }
 
   async #loadSeries(run: RunRecord): Promise<void> {

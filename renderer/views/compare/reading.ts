@@ -37,7 +37,7 @@ export function readComparison(comparison: Comparison, series: string): string {
 }
 
 /** `A, B and C` */
-function inWords(letters: readonly string[]): string {
+export function inWords(letters: readonly string[]): string {
   return `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)}`;
 }
 
