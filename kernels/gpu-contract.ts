@@ -3,7 +3,7 @@
 // Parameters are constants of the source: shapes never change after a plan is compiled, and the driver can unroll.
 
 /** How a pass sees a buffer: `array<ELEMENT>`. A vector view needs a count that the vector's length divides. */
-export type WgslElement = 'f32' | 'u32' | 'vec4<f32>';
+export type WgslElement = 'f32' | 'u32' | 'vec4<f32>' | 'f16' | 'vec4<f16>';
 
 /** The limits of a device that shape a kernel. */
 export interface GpuLimits {
@@ -18,6 +18,10 @@ export interface GpuContext {
   readonly limits: GpuLimits;
   /** WGSL `enable subgroups` and `requires subgroup_id` work. */
   readonly subgroups: boolean;
+  /** WGSL `enable f16` works: 16-bit numbers are read, written and kept as such. */
+  readonly halfArithmetic: boolean;
+  /** Operands of this call that are stored in 16 bits. */
+  readonly halves: ReadonlySet<string>;
   /** The operand is present in this call. */
   readonly has: (operand: string) => boolean;
 }
@@ -34,6 +38,8 @@ export interface GpuPass {
   readonly usesStep?: boolean;
   /** The code uses subgroup operations. */
   readonly usesSubgroups?: boolean;
+  /** The code uses `f16`. */
+  readonly usesHalves?: boolean;
   /** WGSL after the declarations of the operands; entry point `main`. */
   readonly code: string;
   readonly workgroups: readonly [x: number, y: number, z: number];

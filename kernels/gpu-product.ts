@@ -2,80 +2,11 @@
 // thread a block of it in registers; slices of a and b pass through workgroup memory, depth-major, so that the inner loop
 // reads vectors. Where a and b come from and where c goes is the caller's WGSL (gpu-matrix.ts, gpu-convolution.ts).
 // M rows of the result, N columns, K the summed dimension (depth).
-// Every tile shape adds the products of one element in the same order, so all give the same bits.
+// Every tile shape adds the products of one element in the same order, so all give the same bits. So do slices in 16 bits, of
+// factors that are stored so: they take half of the workgroup memory and its traffic, and become float32 as they are multiplied.
 
-import type { GpuContext, GpuLimits, GpuPass, WgslElement } from './gpu-contract.ts';
-
-export interface Tile {
-  readonly name: string;
-  /** Tile of the result a workgroup computes. */
-  readonly rows: number;
-  readonly columns: number;
-  /** Slice of the summed dimension in workgroup memory. */
-  readonly depth: number;
-  /** Block of the result a thread computes; multiples of four. */
-  readonly threadRows: number;
-  readonly threadColumns: number;
-}
-
-const tile = (rows: number, columns: number, depth: number, threadRows: number, threadColumns: number): Tile => ({
-  name: `${rows}x${columns}x${depth}/${threadRows}x${threadColumns}`,
-  rows,
-  columns,
-  depth,
-  threadRows,
-  threadColumns,
-});
-
-/** From the least to the most work a workgroup. 16 kB of workgroup memory at most, what every device has. */
-export const tiles: readonly Tile[] = [
-  tile(16, 16, 16, 4, 4),
-  tile(64, 16, 16, 4, 4),
-  tile(16, 64, 16, 4, 4),
-  tile(32, 32, 16, 4, 4),
-  tile(64, 64, 16, 4, 4),
-  tile(64, 64, 16, 8, 4),
-  tile(128, 64, 16, 8, 8),
-  tile(128, 128, 16, 8, 8),
-  tile(128, 128, 8, 8, 8),
-];
-
-const threadsOf = (t: Tile): number => (t.rows / t.threadRows) * (t.columns / t.threadColumns);
-const memoryOf = (t: Tile): number => 4 * t.depth * (t.rows + t.columns);
-
-export function tileNamed(name: string): Tile {
-  const found = tiles.find((candidate) => candidate.name === name);
-  if (!found) throw new RangeError(`no tile is called ${name}`);
-  return found;
-}
-
-/** Threads below which a large GPU, of 132 processors, is partly idle; a smaller one loses little by smaller tiles. */
-const fullDevice = 32_768;
-
-/**
- * Tiles that fit the device, the likeliest first: least padding, then the largest that still gives enough workgroups.
- */
-export function rankTiles(m: number, n: number, splits: number, limits: GpuLimits): readonly Tile[] {
-  const score = (t: Tile): number => {
-    const groups = Math.ceil(m / t.rows) * Math.ceil(n / t.columns);
-    const padded = groups * t.rows * t.columns;
-    // Products a value read from workgroup memory, and one read from the buffers, takes part in: the first decides.
-    const blockReuse = (t.threadRows * t.threadColumns) / (t.threadRows + t.threadColumns);
-    const tileReuse = (t.rows * t.columns) / (t.rows + t.columns);
-    const threads = groups * splits * threadsOf(t);
-    const occupancy = Math.min(1, threads / fullDevice) * Math.min(1, threadsOf(t) / 64);
-    return ((m * n) / padded) * occupancy * (blockReuse + tileReuse / 16);
-  };
-  return tiles
-    .filter(
-      (t) =>
-        threadsOf(t) <= limits.maxComputeInvocationsPerWorkgroup &&
-        memoryOf(t) <= limits.maxComputeWorkgroupStorageSize,
-    )
-    .map((t) => ({ t, score: score(t) }))
-    .sort((x, y) => y.score - x.score)
-    .map((ranked) => ranked.t);
-}
+import type { GpuContext, GpuPass, WgslElement } from './gpu-contract.ts';
+import { rankTiles, threadsOf, type Tile, tileNamed } from './gpu-tiles.ts';
 
 /** A factor of a product: rows of a (or columns of b) by depth, read four values at a time. */
 export interface Source {
@@ -121,9 +52,10 @@ export function splitDepth(k: number, splits: number): number {
   return Math.ceil(Math.ceil(k / splits) / 16) * 16;
 }
 
-/** The pass that computes a product with a tile. */
-export function productPass(product: Product, t: Tile, context: GpuContext): GpuPass {
+/** The pass that computes a product, with the tile that `variant` names or the likeliest. */
+export function productPass(product: Product, context: GpuContext, variant?: string): GpuPass {
   const { m, n, k, a, b, sink, splits, layers = 1 } = product;
+  const t = variant === undefined ? rankTiles(m, n, splits * layers, context.limits)[0] : tileNamed(variant);
   const longest = context.limits.maxComputeWorkgroupsPerDimension;
   const columnGroups = Math.ceil(n / t.columns);
   const rowGroups = Math.ceil(m / t.rows);
@@ -132,13 +64,16 @@ export function productPass(product: Product, t: Tile, context: GpuContext): Gpu
   const foldsX = Math.ceil(columnGroups / gridX);
   const gridY = Math.min(rowGroups, longest);
   const foldsY = Math.ceil(rowGroups / gridY);
-  const shares = [
-    ...sharesOf({ slice: 'slice_a', load: 'load_a', first: 'first_row', width: t.rows, alongDepth: a.alongDepth }, t),
-    ...sharesOf(
-      { slice: 'slice_b', load: 'load_b', first: 'first_column', width: t.columns, alongDepth: b.alongDepth },
-      t,
-    ),
-  ];
+  const sliceOf = (source: Source, operand: 'a' | 'b'): Slice => ({
+    slice: `slice_${operand}`,
+    load: `load_${operand}`,
+    first: operand === 'a' ? 'first_row' : 'first_column',
+    width: operand === 'a' ? t.rows : t.columns,
+    alongDepth: source.alongDepth,
+    number: t.halfSlices && Object.keys(source.reads).every((name) => context.halves.has(name)) ? 'f16' : 'f32',
+  });
+  const slices = { a: sliceOf(a, 'a'), b: sliceOf(b, 'b') };
+  const shares = Object.values(slices).flatMap((slice) => sharesOf(slice, t));
   const code = `const M = ${m}u;
 const N = ${n}u;
 const K = ${k}u;
@@ -150,8 +85,8 @@ const THREADS_Y = ${t.rows / t.threadRows}u;
 const THREADS = ${threadsOf(t)}u;
 const SPLIT_DEPTH = ${splits === 1 ? k : splitDepth(k, splits)}u;
 var<private> layer: u32;
-var<workgroup> slice_a: array<vec4<f32>, ${(t.depth * t.rows) / 4}>;
-var<workgroup> slice_b: array<vec4<f32>, ${(t.depth * t.columns) / 4}>;
+var<workgroup> slice_a: array<vec4<${slices.a.number}>, ${(t.depth * t.rows) / 4}>;
+var<workgroup> slice_b: array<vec4<${slices.b.number}>, ${(t.depth * t.columns) / 4}>;
 ${a.load('load_a')}
 ${b.load('load_b')}
 ${sink.code}
@@ -191,6 +126,7 @@ ${sink.sumsColumns ? sumStores(t) : ''}
     label: `${product.label} ${t.name}${splits > 1 ? ` in ${splits}` : ''}`,
     reads: { ...a.reads, ...b.reads, ...sink.reads },
     writes: sink.writes,
+    usesHalves: t.halfSlices,
     code,
     workgroups: [gridX, gridY, foldsX * foldsY * splits * layers],
   };
@@ -205,6 +141,8 @@ interface Slice {
   readonly first: string;
   readonly width: number;
   readonly alongDepth: boolean;
+  /** What it is kept as, in workgroup memory and in registers; values of 16 bits are stored as such, so that none is rounded. */
+  readonly number: 'f32' | 'f16';
 }
 
 /**
@@ -232,19 +170,20 @@ function sharesOf(of: Slice, t: Tile): readonly Share[] {
 }
 
 const declared = ({ of, registers }: Share): string =>
-  `  var ${registers}: ${of.alongDepth ? 'mat4x4<f32>' : 'vec4<f32>'};`;
+  `  var ${registers}: ${of.alongDepth ? 'mat4x4' : 'vec4'}<${of.number}>;`;
 
 const guarded = (guard: string, code: string): string => `    ${guard === '' ? '' : `if (${guard}) `}{ ${code} }`;
 
 function loads({ of, registers, unit, guard, tileDepth }: Share): string {
-  const { load, first, width, alongDepth } = of;
+  const { load, first, width, alongDepth, number } = of;
+  const loaded = (at: string): string => (number === 'f16' ? `vec4<f16>(${load}(${at}))` : `${load}(${at})`);
   if (!alongDepth) {
     const [d, w] = [`${unit} / ${width / 4}u`, `${unit} % ${width / 4}u`];
-    return guarded(guard, `${registers} = ${load}(depth + ${d}, ${first} + ${w} * 4u, end);`);
+    return guarded(guard, `${registers} = ${loaded(`depth + ${d}, ${first} + ${w} * 4u, end`)};`);
   }
   const [d, w] = [`${unit} % ${tileDepth / 4}u * 4u`, `${unit} / ${tileDepth / 4}u`];
-  const lines = range(4).map((line) => `${load}(${first} + ${w} * 4u + ${line}u, depth + ${d}, end)`);
-  return guarded(guard, `${registers} = mat4x4<f32>(${lines.join(', ')});`);
+  const lines = range(4).map((line) => loaded(`${first} + ${w} * 4u + ${line}u, depth + ${d}, end`));
+  return guarded(guard, `${registers} = mat4x4<${number}>(${lines.join(', ')});`);
 }
 
 function writes({ of, registers, unit, guard, tileDepth }: Share): string {
@@ -268,8 +207,10 @@ function accumulators(t: Tile, columnSums: boolean): string {
 function innerProduct(t: Tile, columnSums: boolean): string {
   const groups = range(t.threadColumns / 4);
   return [
-    ...range(t.threadRows / 4).map((r) => `let a_${r} = slice_a[d * (TILE_ROWS / 4u) + ty + ${r}u * THREADS_Y];`),
-    ...groups.map((g) => `let b_${g} = slice_b[d * (TILE_COLUMNS / 4u) + tx + ${g}u * THREADS_X];`),
+    ...range(t.threadRows / 4).map(
+      (r) => `let a_${r} = vec4<f32>(slice_a[d * (TILE_ROWS / 4u) + ty + ${r}u * THREADS_Y]);`,
+    ),
+    ...groups.map((g) => `let b_${g} = vec4<f32>(slice_b[d * (TILE_COLUMNS / 4u) + tx + ${g}u * THREADS_X]);`),
     ...range(t.threadRows).flatMap((r) =>
       groups.map((g) => `c_${r}_${g} += a_${r >> 2}.${components[r & 3]} * b_${g};`),
     ),

@@ -6,7 +6,7 @@ import { elementBytes } from '../../kernels/contract.ts';
 import type { GpuLimits } from '../../kernels/gpu-contract.ts';
 import { addressLimit, arenaBytes, nativeConvolutionBytes, packingBytes, scratchBytes } from '../backends/cpu/arena.ts';
 import { mostThreads } from '../backends/cpu/threads.ts';
-import { planBytes } from '../backends/webgpu/sizes.ts';
+import { type DeviceTraits, planBytes } from '../backends/webgpu/sizes.ts';
 import { sizeOf } from '../graph/op.ts';
 import { frozenModel } from '../model/freeze.ts';
 import { outputWidth, resolveModel } from '../model/resolve.ts';
@@ -32,8 +32,7 @@ import {
 
 /** Where a plan of ours is compiled. */
 export type PlanDevice =
-  | { readonly kind: 'cpu'; readonly cores: number }
-  | { readonly kind: 'gpu'; readonly limits?: GpuLimits; readonly subgroups?: boolean };
+  { readonly kind: 'cpu'; readonly cores: number } | ({ readonly kind: 'gpu' } & Partial<DeviceTraits>);
 
 /** Bytes of a compiled plan by what they are for. */
 export interface PlanMemory {
@@ -186,8 +185,8 @@ function nativeBytes(plan: Plan, device: PlanDevice): number {
 
 function totalBytes(plan: Plan, device: PlanDevice): number {
   if (device.kind === 'cpu') return arenaBytes(plan, mostThreads(plan, device.cores));
-  const { limits = usualLimits, subgroups = false } = device;
-  return planBytes(plan, { limits, subgroups });
+  const { limits = usualLimits, subgroups = false, halfArithmetic = false } = device;
+  return planBytes(plan, { limits, subgroups, halfArithmetic });
 }
 
 /** How other software trains. */

@@ -3,8 +3,9 @@
 import { elementCount } from '../contract.ts';
 import type { GpuKernel } from '../gpu-contract.ts';
 import { matrixSink, storedMatrix } from '../gpu-matrix.ts';
-import { productPass, rankTiles, tileNamed } from '../gpu-product.ts';
+import { productPass } from '../gpu-product.ts';
 import { offsetFunction } from '../gpu-sizes.ts';
+import { productVariants } from '../gpu-tiles.ts';
 import { float } from '../gpu-wgsl.ts';
 import { maskedStrides } from '../sizes.ts';
 import { type BatchName, batchSizes } from './kernel.ts';
@@ -15,12 +16,11 @@ const sizesIn = (params: Params): readonly number[] => batchSizes(params as Read
 const layersOf = (params: Params): number => elementCount(sizesIn(params));
 
 export const gpu: GpuKernel = {
-  variants: (params, { limits }) => rankTiles(params.m, params.n, layersOf(params), limits).map((tile) => tile.name),
+  variants: (params, context) => productVariants(params.m, params.n, layersOf(params), ['a', 'b'], context),
   passes: (params, context, variant) => {
     const { m, n, k, transposeA, transposeB, scale } = params;
     const sizes = sizesIn(params);
     const layers = layersOf(params);
-    const tile = variant === undefined ? rankTiles(m, n, layers, context.limits)[0] : tileNamed(variant);
     const matrixOf = (operand: 'a' | 'b'): string =>
       offsetFunction(`matrix_${operand}`, sizes, maskedStrides(sizes, params[operand]));
     const product = {
@@ -40,6 +40,6 @@ export const gpu: GpuKernel = {
       splits: 1,
       layers,
     };
-    return [productPass(product, tile, context)];
+    return [productPass(product, context, variant)];
   },
 };

@@ -12,17 +12,18 @@ import {
   planesSink,
 } from '../gpu-convolution.ts';
 import { storedMatrix } from '../gpu-matrix.ts';
-import { productPass, rankTiles, tileNamed } from '../gpu-product.ts';
+import { productPass } from '../gpu-product.ts';
+import { productVariants } from '../gpu-tiles.ts';
 import { elementwise, scalarView } from '../gpu-wgsl.ts';
 
 type Params = Readonly<Record<string, number>>;
 
 export const gpu: GpuKernel = {
-  variants: (params, { limits }) => {
+  variants: (params, context) => {
     const p = params as Convolution;
     if (isDirect(p)) return [];
     const { groupFilters, outputPlane } = convolutionSizes(p);
-    return rankTiles(groupFilters, p.batch * outputPlane, p.groups, limits).map((tile) => tile.name);
+    return productVariants(groupFilters, p.batch * outputPlane, p.groups, ['x', 'w'], context);
   },
   passes: (params, context, variant) => {
     const p = params as Convolution;
@@ -34,7 +35,6 @@ function tiledPass(p: Convolution, params: Params, context: GpuContext, variant:
   const { groupChannels, groupFilters, area, outputHeight, outputWidth, outputPlane } = convolutionSizes(p);
   const pixels = p.batch * outputPlane;
   const depth = groupChannels * area;
-  const ranked = rankTiles(groupFilters, pixels, p.groups, context.limits)[0];
   const product = {
     label: `conv2d ${p.channels}→${p.filters} ${p.kernel}×${p.kernel}`,
     m: groupFilters,
@@ -55,7 +55,7 @@ function tiledPass(p: Convolution, params: Params, context: GpuContext, variant:
     splits: 1,
     layers: p.groups,
   };
-  return productPass(product, variant === undefined ? ranked : tileNamed(variant), context);
+  return productPass(product, context, variant);
 }
 
 function directPass(p: Convolution, params: Params, context: GpuContext): GpuPass {

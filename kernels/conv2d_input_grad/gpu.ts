@@ -11,17 +11,18 @@ import {
   outputTaps,
   planesSink,
 } from '../gpu-convolution.ts';
-import { productPass, rankTiles, type Source, tileNamed } from '../gpu-product.ts';
+import { productPass, type Source } from '../gpu-product.ts';
+import { productVariants } from '../gpu-tiles.ts';
 import { elementwise, scalarView } from '../gpu-wgsl.ts';
 
 type Params = Readonly<Record<string, number>>;
 
 export const gpu: GpuKernel = {
-  variants: (params, { limits }) => {
+  variants: (params, context) => {
     const p = params as Convolution;
     if (isDirect(p)) return [];
     const { groupChannels, inputPlane } = convolutionSizes(p);
-    return rankTiles(groupChannels, p.batch * inputPlane, p.groups, limits).map((tile) => tile.name);
+    return productVariants(groupChannels, p.batch * inputPlane, p.groups, ['dy', 'w'], context);
   },
   passes: (params, context, variant) => {
     const p = params as Convolution;
@@ -32,7 +33,6 @@ export const gpu: GpuKernel = {
 function tiledPass(p: Convolution, params: Params, context: GpuContext, variant: string | undefined): GpuPass {
   const { groupChannels, groupFilters, area, inputPlane } = convolutionSizes(p);
   const pixels = p.batch * inputPlane;
-  const ranked = rankTiles(groupChannels, pixels, p.groups, context.limits)[0];
   const product = {
     label: `conv2d_input_grad ${p.channels}←${p.filters} ${p.kernel}×${p.kernel}`,
     m: groupChannels,
@@ -53,7 +53,7 @@ function tiledPass(p: Convolution, params: Params, context: GpuContext, variant:
     splits: 1,
     layers: p.groups,
   };
-  return productPass(product, variant === undefined ? ranked : tileNamed(variant), context);
+  return productPass(product, context, variant);
 }
 
 /** The weights with channels as rows and (filter, ky, kx) as depth. */

@@ -5,9 +5,10 @@ import type { Convolution } from '../convolution.ts';
 import type { GpuContext, GpuKernel, GpuPass } from '../gpu-contract.ts';
 import { convolutionSizes, gatheredPixels, inputTaps, isDirect, planes } from '../gpu-convolution.ts';
 import { channelSumPass } from '../gpu-layout.ts';
-import { productPass, rankTiles, type Sink, tileNamed } from '../gpu-product.ts';
+import { productPass, type Sink } from '../gpu-product.ts';
 import { partialName, partialSizes, splitsOf, sumSplits } from '../gpu-splits.ts';
 import { sumArguments, workgroupSum } from '../gpu-sums.ts';
+import { productVariants } from '../gpu-tiles.ts';
 import { foldedGrid, groupIndex } from '../gpu-wgsl.ts';
 
 interface Shape {
@@ -27,11 +28,11 @@ function shapeOf(p: Convolution): Shape {
 }
 
 export const gpu: GpuKernel = {
-  variants: (params, { limits }) => {
+  variants: (params, context) => {
     const p = params as Convolution;
     if (isDirect(p)) return [];
     const { taps, splits } = shapeOf(p);
-    return rankTiles(taps, p.filters / p.groups, splits * p.groups, limits).map((tile) => tile.name);
+    return productVariants(taps, p.filters / p.groups, splits * p.groups, ['x', 'dy'], context);
   },
   temporaries: (params, context) => {
     const { sizes, splits } = shapeOf(params as Convolution);
@@ -50,7 +51,6 @@ export const gpu: GpuKernel = {
 function tiledPasses(p: Convolution, context: GpuContext, variant: string | undefined): readonly GpuPass[] {
   const { groupChannels, groupFilters, outputHeight, outputWidth, outputPlane } = convolutionSizes(p);
   const { taps, pixels, splits, sizes } = shapeOf(p);
-  const ranked = rankTiles(taps, groupFilters, splits * p.groups, context.limits)[0];
   const product = {
     label: `conv2d_weight_grad ${p.channels}→${p.filters} ${p.kernel}×${p.kernel}`,
     m: taps,
@@ -71,7 +71,7 @@ function tiledPasses(p: Convolution, context: GpuContext, variant: string | unde
     splits,
     layers: p.groups,
   };
-  const pass = productPass(product, variant === undefined ? ranked : tileNamed(variant), context);
+  const pass = productPass(product, context, variant);
   return [pass, ...sumSplits(sizes, splits, context)];
 }
 

@@ -2,8 +2,9 @@
 
 import type { GpuKernel } from '../gpu-contract.ts';
 import { matrixSink, storedMatrix } from '../gpu-matrix.ts';
-import { productPass, rankTiles, tileNamed } from '../gpu-product.ts';
+import { productPass } from '../gpu-product.ts';
 import { partialName, partialSizes, splitsOf, sumSplits } from '../gpu-splits.ts';
+import { productVariants } from '../gpu-tiles.ts';
 
 type Params = Readonly<Record<string, number>>;
 
@@ -11,13 +12,11 @@ const splitsFor = ({ inputs, units, batch }: Params): number => splitsOf(inputs,
 const sizesOf = ({ inputs, units }: Params): Readonly<Record<string, number>> => ({ dw: inputs * units, db: units });
 
 export const gpu: GpuKernel = {
-  variants: (params, { limits }) =>
-    rankTiles(params.inputs, params.units, splitsFor(params), limits).map((tile) => tile.name),
+  variants: (params, context) => productVariants(params.inputs, params.units, splitsFor(params), ['x', 'dy'], context),
   temporaries: (params, context) => partialSizes(sizesOf(params), splitsFor(params), context),
   passes: (params, context, variant) => {
     const { batch, inputs, units } = params;
     const splits = splitsFor(params);
-    const tile = variant === undefined ? rankTiles(inputs, units, splits, context.limits)[0] : tileNamed(variant);
     const product = {
       label: `dense_weight_grad ${inputs}×${units}×${batch}`,
       m: inputs,
@@ -32,6 +31,6 @@ export const gpu: GpuKernel = {
       }),
       splits,
     };
-    return [productPass(product, tile, context), ...sumSplits(sizesOf(params), splits, context)];
+    return [productPass(product, context, variant), ...sumSplits(sizesOf(params), splits, context)];
   },
 };

@@ -4,8 +4,9 @@
 import { activateFunction, derivativeFunction } from '../gpu-activations.ts';
 import type { GpuContext, GpuKernel } from '../gpu-contract.ts';
 import { matrixSink, storedMatrix } from '../gpu-matrix.ts';
-import { productPass, rankTiles, tileNamed } from '../gpu-product.ts';
+import { productPass } from '../gpu-product.ts';
 import { partialName, partialSizes, splitsOf, type SumFinish, sumPass } from '../gpu-splits.ts';
+import { productVariants } from '../gpu-tiles.ts';
 import { elementwiseView, scalarView } from '../gpu-wgsl.ts';
 
 type Params = Readonly<Record<string, number>>;
@@ -15,12 +16,11 @@ const leastSplits = 8;
 const splitsFor = ({ m, n, k }: Params): number => splitsOf(m, n, k, 1, leastSplits);
 
 export const gpu: GpuKernel = {
-  variants: (params, { limits }) => rankTiles(params.m, params.n, splitsFor(params), limits).map((tile) => tile.name),
+  variants: (params, context) => productVariants(params.m, params.n, splitsFor(params), ['a', 'b'], context),
   temporaries: (params, context) => partialSizes({ c: params.m * params.n }, splitsFor(params), context),
   passes: (params, context, variant) => {
     const { m, n, k, transposeA, transposeB } = params;
     const splits = splitsFor(params);
-    const tile = variant === undefined ? rankTiles(m, n, splits, context.limits)[0] : tileNamed(variant);
     const { code, functions, reads } = epilogue(params, context);
     const whole = splits === 1;
     const product = {
@@ -37,7 +37,7 @@ export const gpu: GpuKernel = {
       }),
       splits,
     };
-    const pass = productPass(product, tile, context);
+    const pass = productPass(product, context, variant);
     if (whole) return [pass];
     const vectors = n % 4 === 0;
     const view = vectors ? elementwiseView(m * n, context.limits) : scalarView(m * n, context.limits);

@@ -2,6 +2,8 @@
 // it cannot be chosen, and with TRAINYARD_TEST_GPU=hardware the GPU that is there. In CI there has to be one; elsewhere a test
 // that lacks it is skipped, saying what is missing.
 
+import fs from 'node:fs';
+import path from 'node:path';
 import { openGpu, type OpenedGpu } from '../../engine/backends/webgpu/adapter.ts';
 import { openNodeGpu } from '../../engine/backends/webgpu/node.ts';
 
@@ -51,4 +53,28 @@ export function countUse({ device }: OpenedGpu): DeviceCounts {
   count(device, 'createShaderModule', 'shaders');
   count(device.queue, 'submit', 'submits');
   return counts;
+}
+
+/** The driver of Mesa's llvmpipe, whose version 24 or newer computes with `shader-f16`. */
+const llvmpipe = (): string | undefined =>
+  ['/usr/share/vulkan/icd.d', '/usr/local/share/vulkan/icd.d', '/etc/vulkan/icd.d']
+    .flatMap((folder) => (fs.existsSync(folder) ? fs.readdirSync(folder).map((file) => path.join(folder, file)) : []))
+    .find((file) => /lvp_icd.*\.json$/.test(file));
+
+/**
+ * Opens a fresh device that computes with 16-bit numbers; or why there is none. SwiftShader does not: with
+ * TRAINYARD_TEST_GPU=hardware it is the GPU that is there, with =llvmpipe Mesa's processor in disguise, which takes minutes to compile
+ * what it has not compiled before. Not for files that open another GPU: a process has one Vulkan loader.
+ */
+export async function gpuWithHalfArithmetic(): Promise<OpenedGpu | string> {
+  const wanted = process.env.TRAINYARD_TEST_GPU;
+  if (!hardware && wanted !== 'llvmpipe')
+    return 'SwiftShader has no shader-f16: set TRAINYARD_TEST_GPU to hardware or llvmpipe';
+  if (wanted === 'llvmpipe') {
+    const driver = llvmpipe();
+    if (driver === undefined) return 'llvmpipe, of Mesa 24 or newer, is not installed';
+    process.env.VK_DRIVER_FILES = driver;
+  }
+  const opened = await openGpu(await openNodeGpu({ prefer: 'hardware' }));
+  return opened.halfArithmetic ? opened : `${opened.name} does not compute with shader-f16`;
 }

@@ -239,7 +239,8 @@ test('where threads are chosen by what pays, the forecast chooses as many', asyn
 test('the forecast equals what a GPU allocates', { skip: await missingGpu() }, async () => {
   const opened = await gpuWithoutPrograms();
   const backend = createWebgpuBackend(opened);
-  const device: PlanDevice = { kind: 'gpu', limits: opened.device.limits, subgroups: opened.subgroups };
+  const { subgroups, halfArithmetic } = opened;
+  const device: PlanDevice = { kind: 'gpu', limits: opened.device.limits, subgroups, halfArithmetic };
   for (const name of ['small', 'lenet', 'resnet20', 'text-small', 'gpt-char']) {
     const { model } = subjectNamed(name, { batch: 16 });
     const { plan, memory } = planMemory(model!, counts, device);

@@ -193,7 +193,8 @@ for (const [name, share] of [
 ] as const) {
   test(`${name} takes less than ${share} of its memory on the GPU, as forecast`, { skip }, async () => {
     const opened = await gpuWithoutPrograms();
-    const device: PlanDevice = { kind: 'gpu', limits: opened.device.limits, subgroups: opened.subgroups };
+    const { subgroups, halfArithmetic } = opened;
+    const device: PlanDevice = { kind: 'gpu', limits: opened.device.limits, subgroups, halfArithmetic };
     const backend = createWebgpuBackend(opened);
     const { model } = subjectNamed(name, { batch: 64 });
     const bytes: number[] = [];

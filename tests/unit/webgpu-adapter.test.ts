@@ -126,7 +126,7 @@ test('attention takes no more workgroup memory than every device offers', () => 
     maxComputeInvocationsPerWorkgroup: 256,
     maxComputeWorkgroupStorageSize: 16_384,
   };
-  const context = { limits, subgroups: false, has: () => true };
+  const context = { limits, subgroups: false, halfArithmetic: false, halves: new Set<string>(), has: () => true };
   for (const size of [1, 12, 31, 32, 33, 64, 130, 256]) {
     const params = {
       batch: 1,

@@ -11,7 +11,7 @@ import { createCpuBackend } from '../../engine/backends/cpu/backend.ts';
 import type { RunFile } from '../../engine/protocol/runs.ts';
 import { decodeCheckpoint } from '../../engine/train/checkpoint.ts';
 import type { Call, Plan, Slot, TensorPlace } from '../../engine/plan/plan.ts';
-import { tiles } from '../../kernels/gpu-product.ts';
+import { tiles } from '../../kernels/gpu-tiles.ts';
 import { kernels } from '../../kernels/registry.ts';
 import { StepStream } from '../../engine/train/step-stream.ts';
 import { openSteps, tabularMlp } from '../support/steps.ts';

@@ -22,11 +22,13 @@ export interface OpenedGpu {
   readonly name: string;
   /** Subgroup operations and `subgroup_id` work. */
   readonly subgroups: boolean;
+  /** Kernels may compute with 16-bit numbers: `shader-f16`. */
+  readonly halfArithmetic: boolean;
 }
 
 /** Limits asked for as high as the adapter has them; all others stay at WebGPU's defaults. */
 const raisedLimits = ['maxBufferSize', 'maxStorageBufferBindingSize', 'maxComputeWorkgroupStorageSize'] as const;
-const wantedFeatures = ['subgroups', 'timestamp-query'] as const;
+const wantedFeatures = ['subgroups', 'shader-f16', 'timestamp-query'] as const;
 const softwareNames = /swiftshader|llvmpipe|lavapipe|softpipe|basic render|\bwarp\b/i;
 
 /** The adapter's identity, also where only the older `requestAdapterInfo()` exists. */
@@ -110,7 +112,8 @@ async function openAdapter(gpu: GPU, adapter: GPUAdapter): Promise<OpenedGpu> {
     requiredLimits: Object.fromEntries(raisedLimits.map((name) => [name, limits[name]])),
   });
   const subgroups = device.features.has('subgroups') && languageFeatures(gpu).has('subgroup_id');
-  return { device, adapter: identity, name: nameOf(identity), subgroups };
+  const halfArithmetic = device.features.has('shader-f16');
+  return { device, adapter: identity, name: nameOf(identity), subgroups, halfArithmetic };
 }
 
 /** Every adapter that can be told apart, for the device list. */

@@ -32,6 +32,8 @@ export interface WebgpuOptions {
   readonly limits?: Partial<GpuLimits>;
   /** False: do without subgroup operations, for tests. */
   readonly subgroups?: boolean;
+  /** False: do without `shader-f16`, for tests. */
+  readonly halfArithmetic?: boolean;
 }
 
 export interface WebgpuBackend extends Backend {
@@ -58,6 +60,7 @@ export function createWebgpuBackend(opened: OpenedGpu, options: WebgpuOptions = 
   const traits: DeviceTraits = {
     limits,
     subgroups: opened.subgroups && options.subgroups !== false,
+    halfArithmetic: opened.halfArithmetic && options.halfArithmetic !== false,
   };
   const tuner = new Tuner(device, watch, {
     store: options.tuning ?? new Map<string, string>(),

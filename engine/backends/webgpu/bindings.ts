@@ -85,6 +85,7 @@ export function sourceOf(pass: GpuPass, bindings: readonly Binding[]): string {
       `@group(0) @binding(${index}) var<storage, ${access}> ${variableName(name)}: array<${element}>;`,
   );
   if (pass.usesStep) lines.push(`@group(0) @binding(${bindings.length}) var<uniform> step: u32;`);
-  const directives = pass.usesSubgroups ? 'enable subgroups;\nrequires subgroup_id;\n' : '';
+  const subgroups = pass.usesSubgroups ? 'enable subgroups;\nrequires subgroup_id;\n' : '';
+  const directives = `${pass.usesHalves ? 'enable f16;\n' : ''}${subgroups}`;
   return `${directives}${lines.join('\n')}\n${pass.code}`;
 }

@@ -49,6 +49,10 @@ export interface CompileContext {
 export interface VariantRequest {
   readonly call: Call;
   readonly variants: readonly string[];
+  /** How many of them, one behind the other, are forms of the same: with slices in float32 and in 16 bits. */
+  readonly forms: number;
+  /** Operands that are stored in 16 bits. */
+  readonly halves: readonly string[];
   /** Compiles the call with one of them, for measuring. */
   readonly compile: (variant: string) => Promise<readonly Dispatch[]>;
 }
@@ -80,20 +84,20 @@ async function compileCall(
   where: string,
 ): Promise<readonly Dispatch[]> {
   const kernel = kernelOf(call);
-  const gpu = gpuContext(call, context.traits);
   const halves = halvesOf(call, buffers.types);
+  const gpu = gpuContext(call, context.traits, halves);
   const singles = singlesOf(call, gpu, halves);
   const { ranges, firstWords } = rangesOf(call, buffers, gpu, halves, singles);
   const params = storedParams(call);
   const build = (variant: string | undefined): Promise<readonly Dispatch[]> => {
     const passes = kernel.passes(params, gpu, variant);
-    const stored =
-      halves.size === 0 ? passes : withHalves(passes, { sizes: halves, single: singles, firstWords }, gpu.limits);
+    const stored = halves.size === 0 ? passes : withHalves(passes, { sizes: halves, single: singles, firstWords }, gpu);
     return Promise.all(stored.map((pass) => compilePass(pass, ranges, buffers, context, where)));
   };
   const variants = kernel.variants?.(params, gpu) ?? [];
   if (variants.length < 2) return build(undefined);
-  return build(await context.choose({ call, variants, compile: build }));
+  const forms = gpu.halfArithmetic && halves.size > 0 ? 2 : 1;
+  return build(await context.choose({ call, variants, forms, halves: [...halves.keys()], compile: build }));
 }
 
 async function compilePass(

@@ -45,7 +45,7 @@ export function planBytes(plan: Plan, traits: DeviceTraits): number {
 }
 
 /** What kernels may know of the device. */
-export type DeviceTraits = Omit<GpuContext, 'has'>;
+export type DeviceTraits = Omit<GpuContext, 'has' | 'halves'>;
 
 /**
  * The plan's verifier has seen to it that every kernel exists.
@@ -61,21 +61,21 @@ export function kernelOf(call: Call): GpuKernel {
 export function temporaryBytes(plan: Plan, traits: DeviceTraits): number {
   const sizes = Object.values(plan.programs).flatMap(({ calls }) =>
     calls.map((call) => {
-      const { end } = placeTemporaries(call, gpuContext(call, traits), halvesOf(call, plan.slots));
-      return end;
+      const halves = halvesOf(call, plan.slots);
+      return placeTemporaries(call, gpuContext(call, traits, halves), halves).end;
     }),
   );
   return Math.max(0, ...sizes);
 }
 
-export function gpuContext(call: Call, traits: DeviceTraits): GpuContext {
+export function gpuContext(call: Call, traits: DeviceTraits, halves: ReadonlyMap<string, number>): GpuContext {
   const contract = kernels[call.kernel as KernelName];
   if (!contract) throw new Error(`no such kernel: ${call.kernel}`);
   const present = new Set([
     ...contract.inputs.filter((_, index) => call.inputs[index]).map(({ name }) => name),
     ...contract.outputs.filter((_, index) => call.outputs[index]).map(({ name }) => name),
   ]);
-  return { ...traits, has: (operand) => present.has(operand) };
+  return { ...traits, has: (operand) => present.has(operand), halves: new Set(halves.keys()) };
 }
 
 /** Elements of the call's operands that are stored in 16 bits. */
@@ -94,7 +94,7 @@ export function halvesOf(call: Call, slots: readonly Pick<Slot, 'type' | 'kind'>
 /** Which of the operands stored in 16 bits are written as float32 first, between the passes of the call. */
 export function singlesOf(call: Call, context: GpuContext, halves: ReadonlyMap<string, number>): ReadonlySet<string> {
   if (halves.size === 0) return new Set();
-  return writtenSingly(kernelOf(call).passes(call.params, context), new Set(halves.keys()));
+  return writtenSingly(kernelOf(call).passes(call.params, context), context);
 }
 
 interface TemporaryPlaces {

@@ -19,7 +19,7 @@ export interface TuningOptions {
   readonly leastFlops: number;
 }
 
-/** Variants that are measured: a kernel's ranking is seldom wrong by more than this many places. */
+/** Variants that are measured, each in all of its forms: a kernel's ranking is seldom wrong by more than this many places. */
 const mostMeasured = 6;
 /** Times a variant is run; the fastest counts. */
 const rounds = 3;
@@ -42,10 +42,11 @@ export class Tuner {
 
   /** The variant to use; `undefined` = the kernel's first choice. */
   async choose(request: VariantRequest): Promise<string | undefined> {
-    const { call, variants } = request;
+    const { call, variants, halves } = request;
     const { store, adapter, leastFlops } = this.#options;
     if (kernels[call.kernel as KernelName].cost(call.params).flops < leastFlops) return undefined;
-    const key = `${adapter} ${call.kernel} ${JSON.stringify(call.params)}`;
+    const stored = halves.length === 0 ? '' : ` ${halves.join()} in 16 bits`;
+    const key = `${adapter} ${call.kernel} ${JSON.stringify(call.params)}${stored}`;
     const turn = this.#turn.then(async () => {
       const known = store.get(key);
       if (known !== undefined && variants.includes(known)) return known;
@@ -57,9 +58,9 @@ export class Tuner {
     return turn;
   }
 
-  async #fastest({ variants, compile }: VariantRequest): Promise<string> {
+  async #fastest({ variants, forms, compile }: VariantRequest): Promise<string> {
     let best = { variant: variants[0], milliseconds: Infinity };
-    for (const variant of variants.slice(0, mostMeasured)) {
+    for (const variant of variants.slice(0, mostMeasured * forms)) {
       const milliseconds = await this.#measure(await compile(variant), best.milliseconds);
       if (milliseconds < best.milliseconds) best = { variant, milliseconds };
     }
