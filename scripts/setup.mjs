@@ -43,6 +43,11 @@ const targets = {
     ],
     needs: [],
     command: ['scripts/build-native.ts'],
+    /** The one thing that need not come of a build, and may by a second one: where a compiler is there since, or the addon was cut short. */
+    made: () => {
+      const addon = fs.statSync(path.join(root, 'build/kernels/native.node'), { throwIfNoEntry: false });
+      return addon ? `${addon.size} bytes` : `none, compiler: ${hasProgram(process.env.CC ?? 'cc')}`;
+    },
   },
   node: {
     inputs: ['engine', 'kernels', 'electron/cli', 'electron/hosts', 'vite.config.ts', 'package-lock.json'],
@@ -224,7 +229,7 @@ async function build(name, node) {
   say(`building ${name} …`);
   await runCommand(node, command, { failure: `The build of "${name}" failed; the messages above say where.` });
   fs.mkdirSync(stamps, { recursive: true });
-  fs.writeFileSync(path.join(stamps, name), print);
+  fs.writeFileSync(path.join(stamps, name), print + outcome(name));
   say(`built ${name} in ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }
 
@@ -233,7 +238,12 @@ function viteBuild(mode) {
 }
 
 function upToDate(name) {
-  return readText(path.join(stamps, name)) === fingerprint(name);
+  return readText(path.join(stamps, name)) === fingerprint(name) + outcome(name);
+}
+
+/** What came of a target's last build, where that may change without its inputs. */
+function outcome(name) {
+  return targets[name].made?.() ?? '';
 }
 
 /** Names, sizes and times of all inputs: as good as their content here, and read in milliseconds; the same for a copy. */

@@ -65,6 +65,23 @@ for (const { what, name = '', proves } of recipes) {
   });
 }
 
+test('an addon that is cut short is built again, one that cannot be when a compiler is there, and else nothing is', () => {
+  const build = (CC: string): string =>
+    spawnSync(process.execPath, ['scripts/setup.mjs', 'native'], {
+      cwd: copy,
+      env: { ...process.env, CC },
+      encoding: 'utf8',
+    }).stderr;
+  const addon = path.join(copy, 'build/kernels/native.node');
+  fs.writeFileSync(addon, 'cut short');
+  assert.match(build('no-such-compiler'), /building native …\n.*they need a C compiler/);
+  assert.equal(fs.existsSync(addon), false);
+  assert.equal(build('no-such-compiler'), '');
+  // A program that is there, though not a compiler.
+  assert.match(build('false'), /building native …/);
+  assert.equal(build('false'), '');
+});
+
 test('every recipe ends with a proof', () => {
   const named = [...page.matchAll(/^\*\*(An? [^*]+)\.\*\*/gm)].map(([, what = '']) => what);
   for (const what of named) assert.notDeepEqual(proofsOf(what), [], what);

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
@@ -171,6 +171,16 @@ test('4. is left out where it does not load', () => {
   const broken = path.join(folder, 'native.node');
   writeFileSync(broken, 'not a library');
   assert.equal(findNative(broken), undefined);
+  // Linux would end the process that loads one that is cut short.
+  if (addon !== undefined) {
+    const whole = readFileSync(addon);
+    for (const bytes of [0, 63, 64, 4096, whole.length >> 1, whole.length - 1]) {
+      writeFileSync(broken, whole.subarray(0, bytes));
+      assert.equal(findNative(broken), undefined, `${bytes} bytes of ${whole.length}`);
+    }
+    writeFileSync(broken, whole);
+    assert.equal(findNative(broken), broken);
+  }
   rmSync(folder, { recursive: true });
 });
 

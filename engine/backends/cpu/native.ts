@@ -1,7 +1,7 @@
 // The optional native addon: C kernels for the instruction sets WASM cannot reach (AVX2, AVX-512), working on the same
 // memory. Which calls it takes over is decided when a program is encoded; everything else stays in WASM.
 
-import { existsSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { InputError } from '../../protocol/errors.ts';
@@ -58,8 +58,8 @@ function checkSwitches(): void {
 }
 
 /**
- * The path of the addon; undefined where there is none, where it has nothing for this CPU or does not load on this system
- * (then WASM does everything), or where TRAINYARD_NATIVE=0 turns it off.
+ * The path of the addon; undefined where there is none, where it is cut short, has nothing for this CPU or does not load on this
+ * system (then WASM does everything), or where TRAINYARD_NATIVE=0 turns it off.
  * @throws InputError `usage.environment` where TRAINYARD_NATIVE or TRAINYARD_WINOGRAD has a value that means nothing.
  */
 export function findNative(file: URL | string = defaultAddon()): string | undefined {
@@ -68,9 +68,26 @@ export function findNative(file: URL | string = defaultAddon()): string | undefi
   const path = typeof file === 'string' ? file : fileURLToPath(file);
   if (!existsSync(path)) return undefined;
   try {
-    return loadNative(path).kernels.length > 0 ? path : undefined;
+    return isWhole(path) && loadNative(path).kernels.length > 0 ? path : undefined;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Whether a library has all of its bytes. Linux maps one that is cut short, by a full disk for instance, and ends the process (SIGBUS)
+ * when it reads what is missing; other systems refuse it. The table of sections is the last thing in an ELF file of 64 bits.
+ */
+function isWhole(path: string): boolean {
+  if (process.platform !== 'linux' || loaded.has(path)) return true;
+  const file = openSync(path, 'r');
+  try {
+    const header = Buffer.alloc(64);
+    if (readSync(file, header) < header.length) return false;
+    const sections = Number(header.readBigUInt64LE(40)) + header.readUInt16LE(58) * header.readUInt16LE(60);
+    return fstatSync(file).size >= sections;
+  } finally {
+    closeSync(file);
   }
 }
 
