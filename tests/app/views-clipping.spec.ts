@@ -383,6 +383,9 @@ test('no text is cut in any view, at three widths and a zoom', async ({ app }) =
   const { views, tabs, letters } = await setScene(app);
   const only = process.env['TRAINYARD_VIEWS']?.split(',');
   for (const [width, height, zoom] of windows) {
+    // So that each view is opened anew at each size, though it were the only one.
+    await page.evaluate(() => (location.hash = '#help'));
+    await expect(page.getByRole('heading', { level: 1, name: 'Help' })).toBeVisible();
     await resize(app, [width, height], zoom);
     for (const { name, address, ready, act, live } of views) {
       if (only && !only.includes(name)) continue;
