@@ -78,6 +78,8 @@ test('a score far beyond the others does not press them together', () => {
     assert.ok(low < 1 && high < 1.3, `${low} to ${high}`);
   }
   assert.deepEqual(viewOf([]).span, [0, 1]);
+  // While none is completed those that were stopped are far apart: no loss is below 0.
+  assert.equal(viewOf([trial(1, 0.3, 'stopped'), trial(2, 9, 'stopped'), trial(3, 9, 'stopped')]).span[0], 0);
 });
 
 test('a setting that does not count for a trial has no place', () => {

@@ -53,8 +53,9 @@ function scoreSpan(scores: readonly number[]): readonly [low: number, high: numb
   if (scores.length === 0) return [0, 1];
   const [low, high] = [scores[0], scores[Math.floor(0.9 * (scores.length - 1))]];
   const room = high - low || Math.abs(low) || 1;
-  // Words stand below the best.
-  return [low - 0.12 * room, high + 0.05 * room];
+  // Words stand below the best, where there is room: losses are not below 0.
+  const lowest = low - 0.12 * room;
+  return [low >= 0 ? Math.max(0, lowest) : lowest, high + 0.05 * room];
 }
 
 /** Steps of the best so far: [trial, score] where it changed. */
