@@ -70,7 +70,10 @@ export async function readTextNet(found: FoundModel, options: ReadOptions): Prom
     preprocessing: { version: 1, features: [feature], target, leftOut: [], ...(language && { language }) },
     weights,
     head: names.outputs > 0,
-    said: unused.length > 0 ? [unusedText(unused)] : [],
+    said: [
+      ...(unused.length > 0 ? [unusedText(unused)] : []),
+      ...(output.kind === 'classes' && !language && !options.classes ? unnamedSaid(config, names.outputs) : []),
+    ],
   };
 }
 
@@ -149,6 +152,14 @@ const classesOf = (classes: readonly string[]): Head => ({
   output: { kind: 'classes', classes },
   target: { kind: 'classes', column: columns.label, missing: [], classes },
 });
+
+/** What is said where a config names classes, but not as many different ones as there are outputs. */
+function unnamedSaid(config: HeadConfig, outputs: number): readonly string[] {
+  if (!config.id2label || outputs === 0 || labelsOf(config, outputs)) return [];
+  return [
+    `id2label of config.json does not give each of the ${outputs} outputs a name of its own: they are called 0 to ${outputs - 1} (import-model --classes FILE names them).`,
+  ];
+}
 
 /** The labels of a config, where there is a different one for each output. */
 function labelsOf({ id2label }: HeadConfig, outputs: number): readonly string[] | undefined {

@@ -173,6 +173,19 @@ test('other names of an activation are that activation', async () => {
   }
 });
 
+test('names of classes that are not one an output are said to be left out', async () => {
+  for (const id2label of [
+    { 0: 'same', 1: 'same', 2: 'odd' },
+    { 0: 'dull', 2: 'odd' },
+  ]) {
+    const files = folderOf(changed(models['bert'], { id2label }));
+    const net = await read(files);
+    assert.deepEqual(net.output.kind === 'classes' && net.output.classes, ['0', '1', '2']);
+    assert.match(net.said.join(), /each of the 3 outputs a name of its own: they are called 0 to 2/);
+    assert.deepEqual((await read(files, { classes: ['a', 'b', 'c'] })).said, []);
+  }
+});
+
 test('a body has no output layer; a table of tokens may have more rows than there are tokens', async () => {
   const net = await read(folderOf(models.minilm));
   assert.deepEqual([net.head, net.title], [false, 'BERT of 2 blocks of 16']);
