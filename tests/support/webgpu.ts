@@ -55,7 +55,7 @@ export function countUse({ device }: OpenedGpu): DeviceCounts {
   return counts;
 }
 
-/** The driver of Mesa's llvmpipe, whose version 24 or newer computes with `shader-f16`. */
+/** The driver of Mesa's llvmpipe, whose version 25 computes with `shader-f16`. */
 const llvmpipe = (): string | undefined =>
   ['/usr/share/vulkan/icd.d', '/usr/local/share/vulkan/icd.d', '/etc/vulkan/icd.d']
     .flatMap((folder) => (fs.existsSync(folder) ? fs.readdirSync(folder).map((file) => path.join(folder, file)) : []))
@@ -72,7 +72,7 @@ export async function gpuWithHalfArithmetic(): Promise<OpenedGpu | string> {
     return 'SwiftShader has no shader-f16: set TRAINYARD_TEST_GPU to hardware or llvmpipe';
   if (wanted === 'llvmpipe') {
     const driver = llvmpipe();
-    if (driver === undefined) return 'llvmpipe, of Mesa 24 or newer, is not installed';
+    if (driver === undefined) return 'llvmpipe, of Mesa 25 or newer, is not installed';
     process.env.VK_DRIVER_FILES = driver;
   }
   const opened = await openGpu(await openNodeGpu({ prefer: 'hardware' }));
