@@ -270,6 +270,8 @@ test('9. a single row of a product has the bits it has among others', { skip }, 
     [10, 512],
     [1, 5],
     [16, 3],
+    // Rows 4 KB apart are copied for the five.
+    [300, 1024],
   ]) {
     const shapes = { a: [5, k], b: [k, n], bias: [n], c: [5, n], row: [1, k], alone: [1, n] };
     const at = placesOf(shapes);

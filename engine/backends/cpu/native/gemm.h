@@ -15,6 +15,14 @@
 #define PACK_MIN_ELEMENTS 8192
 /** From this many column panels on, packing the row panels of a transposed `a` pays. */
 #define PACK_MIN_PANELS 4
+/**
+ * From this many columns on, copying the rows of an `a` pays that stand whole multiples of so many floats apart: they fall into one set of
+ * the first-level cache, which has fewer ways than the largest tile has rows.
+ */
+#define COPY_MIN_COLUMNS 256
+#define SAME_SET 1024
+/** Floats from one copied row to the next. */
+#define COPIED_ROW (BLOCK_DEPTH + LANES)
 
 typedef struct {
   const float *a;
@@ -103,7 +111,7 @@ static void finish_tile(const Product *g, float *c, ptrdiff_t c_row, const float
 typedef struct {
   const Product *product;
   ptrdiff_t a_row, a_column, b_row, b_column;
-  int pack_a, pack_b;
+  int pack_a, copy_a, pack_b;
   int column_start, column_end;
   int depth_start, depth;
   /** Parts of the scratch memory; the edge ones stand in for c, saved and bias where a vector would not fit. */
@@ -173,6 +181,10 @@ static void run_rows(const Pass *pass, int row, int height) {
     tile.a = pass->packed_a;
     tile.a_row = 1;
     tile.a_column = height;
+  } else if (pass->copy_a) {
+    copy_rows(tile.a, pass->a_row, pass->packed_a, COPIED_ROW, height, pass->depth);
+    tile.a = pass->packed_a;
+    tile.a_row = COPIED_ROW;
   }
   for (int column = pass->column_start; column < pass->column_end; column += TILE_COLUMNS) {
     run_tile_at(pass, &tile, row, height, column);
@@ -235,11 +247,12 @@ static void compute_product(const Product *g, const Block *block, float *scratch
       .b_row = g->transpose_b ? 1 : g->n,
       .b_column = g->transpose_b ? g->k : 1,
       .pack_a = g->transpose_a && columns >= PACK_MIN_PANELS * TILE_COLUMNS,
+      .copy_a = TILE_ROWS > 8 && !g->transpose_a && g->k % SAME_SET == 0 && columns >= COPY_MIN_COLUMNS,
       .pack_b = g->transpose_b || (rows >= PACK_MIN_ROWS && g->k * columns >= PACK_MIN_ELEMENTS),
   };
   pass.packed_b = scratch;
   pass.packed_a = pass.packed_b + BLOCK_DEPTH * BLOCK_COLUMNS;
-  pass.edge_c = pass.packed_a + BLOCK_DEPTH * TILE_ROWS;
+  pass.edge_c = pass.packed_a + COPIED_ROW * TILE_ROWS;
   pass.edge_saved = pass.edge_c + TILE_ROWS * TILE_COLUMNS;
   pass.edge_bias = pass.edge_saved + TILE_ROWS * TILE_COLUMNS;
   for (int column = block->column_start; column < block->column_end; column += BLOCK_COLUMNS) {
