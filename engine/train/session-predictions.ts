@@ -1,6 +1,6 @@
 // What a session answers without training: outputs of rows, the loss of a language model at every position, what follows a text.
 
-import type { Executable } from '../backends/backend.ts';
+import type { Executable, HostArray } from '../backends/backend.ts';
 import type { ResolvedModel } from '../model/resolve.ts';
 import { programName, type Plan } from '../plan/plan.ts';
 import type { Buckets } from './buckets.ts';
@@ -18,6 +18,14 @@ export interface PredictionsOptions {
   readonly evaluateBatches: readonly number[];
 }
 
+/** A submit whose outputs are on their way. */
+interface Submitted {
+  readonly rows: Uint32Array;
+  readonly values: Promise<HostArray>;
+}
+
+const ignored = (): void => {};
+
 export class Predictions {
   readonly #options: PredictionsOptions;
   readonly #batch: number;
@@ -33,12 +41,12 @@ export class Predictions {
 
   /** The model's raw outputs [rows, outputs] for consecutive rows. `pause` is called between submits. */
   async outputs(range: RowRange, pause?: () => Promise<void>): Promise<Float32Array> {
-    const { executable, model, rows: resident, buckets } = this.#options;
+    const { executable, model, rows: resident } = this.#options;
     const width = model.outputs;
     const outputs = new Float32Array((range.end - range.start) * width);
     const batch = this.#batch;
     // Read one submit behind: a GPU has the next one before this one's outputs are on their way.
-    let reading: Promise<void> | null = null;
+    let behind: Submitted | null = null;
     for (const window of windowsOf(range, resident.capacity)) {
       // The answer to a single row takes a few microseconds: what is there already is not waited for.
       const base = resident.shown(window) ?? (await resident.show(window));
@@ -47,33 +55,35 @@ export class Predictions {
           const most = Math.min(predictSteps, executable.stepsAtOnce(program)) * batch;
           const rows = done === 0 && all.length <= most ? all : all.subarray(done, done + most);
           const steps = Math.ceil(rows.length / batch);
-          if (this.#written.length !== steps * batch) {
-            this.#written = this.#indices.subarray(0, steps * batch);
-          }
-          // The last step is filled up with the last row; its extra outputs are not read.
-          for (let i = 0; i < steps * batch; i++) {
-            this.#written[i] = base + rows[Math.min(i, rows.length - 1)] - window.start;
-          }
-          executable.write('step.indices', this.#written);
+          this.#writePlaces(rows, steps * batch, base - window.start);
           await executable.run(program, steps);
-          const earlier: Promise<void> | null = reading;
-          reading = executable.read('ring.outputs', 0, rows.length * width).then((values) => {
-            if (!buckets) outputs.set(values, (rows[0] - range.start) * width);
-            else
-              rows.forEach((row, i) =>
-                outputs.set(values.subarray(i * width, (i + 1) * width) as Float32Array, (row - range.start) * width),
-              );
-          });
+          const values = executable.read('ring.outputs', 0, rows.length * width);
           // Who waits for it hears of a failure, unless one before it has ended the prediction.
-          reading.catch(() => undefined);
-          if (earlier) await earlier;
+          values.catch(ignored);
+          if (behind) this.#place(await behind.values, behind.rows, range.start, outputs);
+          behind = { rows, values };
           done += rows.length;
           if (pause) await pause();
         }
       }
     }
-    await reading;
+    if (behind) this.#place(await behind.values, behind.rows, range.start, outputs);
     return outputs;
+  }
+
+  /** Says where on the device the rows of the next submit lie; its last step is filled up with the last row, whose outputs are not read. */
+  #writePlaces(rows: Uint32Array, places: number, shift: number): void {
+    if (this.#written.length !== places) this.#written = this.#indices.subarray(0, places);
+    for (let i = 0; i < places; i++) this.#written[i] = rows[Math.min(i, rows.length - 1)] + shift;
+    this.#options.executable.write('step.indices', this.#written);
+  }
+
+  /** Puts values [rows, outputs] where they belong among all that were asked for, from row `start` on. */
+  #place(values: HostArray, rows: Uint32Array, start: number, outputs: Float32Array): void {
+    const { model, buckets } = this.#options;
+    const width = model.outputs;
+    if (!buckets) outputs.set(values, (rows[0] - start) * width);
+    else rows.forEach((row, i) => outputs.set(values.subarray(i * width, (i + 1) * width), (row - start) * width));
   }
 
   /** The rows of a window by the program that predicts them: those of a bucket that fill no batch go to the next longer one. */
