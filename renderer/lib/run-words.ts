@@ -4,6 +4,7 @@ import { deadlineText } from '../../engine/protocol/deadline.ts';
 import { declarationOf } from '../../engine/learners/declared/registry.ts';
 import { ownValue } from '../../engine/protocol/own.ts';
 import type { RunRecord, RunState } from '../../engine/protocol/runs.ts';
+import { visible } from '../../engine/protocol/visible.ts';
 import { fixed, plural, sentence } from './format.ts';
 
 const states: Readonly<Record<RunState, string>> = {
@@ -18,6 +19,11 @@ const states: Readonly<Record<RunState, string>> = {
 };
 
 export const allStates = Object.keys(states) as RunState[];
+
+/** Name and number: for what is told without a look, where two runs may have one name. */
+export function numbered({ name, id }: Pick<RunRecord, 'name' | 'id'>): string {
+  return `${visible(name)} (run ${id})`;
+}
 
 export function stateName(state: RunState): string {
   return states[state];

@@ -123,6 +123,11 @@ test('many runs: brush, pin, drop, move and turn axes; the address keeps them; t
   await expect(page.getByText('There is no run 99, or not any more.')).toBeVisible();
   await page.getByRole('button', { name: 'Drop sweep 2' }).press('Enter');
   await expect(page.getByRole('button', { name: 'Drop sweep 3' })).toBeFocused();
+  // From the table of many runs to the keys of fewer, too; and what is told of a run has its number, which no other has.
+  await page.evaluate(() => (location.hash = '#compare/1,2,3,4,5,6,7'));
+  await page.getByRole('row', { name: 'sweep 4' }).press('x');
+  await expect(page.getByRole('button', { name: /^Drop sweep \d+ \(run \d+\)$/ })).toHaveCount(6);
+  await expect(page.getByRole('button', { name: /^Drop / }).and(page.locator(':focus'))).toHaveCount(1);
   await app.close();
   fs.rmSync(home, { recursive: true, force: true, maxRetries: 5 });
 });
