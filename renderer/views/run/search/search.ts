@@ -23,6 +23,8 @@ export interface TrialsInView {
   readonly others: readonly Trial[];
   /** Those that were completed, the best one first. */
   readonly ranked: readonly Trial[];
+  /** Whether any has a score. */
+  readonly scored: boolean;
   /** Of scores, as they are drawn. */
   readonly span: readonly [low: number, high: number];
 }
@@ -33,8 +35,12 @@ export function viewOf(all: readonly Trial[]): TrialsInView {
   const counted = ranked.length > 0 ? ranked : all;
   const scores = counted.flatMap(({ score }) => (score === null ? [] : [score]));
   scores.sort((a, b) => a - b);
-  return { all, completed, others: all.filter((trial) => !isCompleted(trial)), ranked, span: scoreSpan(scores) };
+  const others = all.filter((trial) => !isCompleted(trial));
+  return { all, completed, others, ranked, scored: scores.length > 0, span: scoreSpan(scores) };
 }
+
+/** What stands where scores will be drawn. */
+export const unscored = 'The first point arrives after the first trial.';
 
 /** At most so many, evenly over all: those that are drawn stay the same while others come, until every second one of them is left out. */
 export function thinned<T>(items: readonly T[], most: number): readonly T[] {
