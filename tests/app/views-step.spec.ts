@@ -59,6 +59,16 @@ test('a step of a run is taken apart: as a drawing, as tables, by keyboard', asy
   await page.keyboard.press('Escape');
   await expect(page.getByRole('button', { name: 'All kernels' })).toHaveCount(0);
 
+  // Where a button goes that was pressed, the keyboard goes on at what is there instead.
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'All kernels' }).press('Enter');
+  await expect(chart).toBeFocused();
+  const cancel = page.getByRole('button', { name: 'Cancel', exact: true });
+  await page.getByRole('button', { name: 'Measure again' }).press('Enter');
+  await expect(cancel).toBeFocused();
+  await cancel.press('Enter');
+  await expect(page.getByRole('button', { name: 'Measure again' })).toBeFocused();
+
   for (const width of [1100, 1440, 1920]) {
     await (await app.electron.browserWindow(page)).evaluate((window, w) => window.setContentSize(w, 900), width);
     await page.waitForFunction((wanted) => Math.abs(innerWidth - wanted) < 3, width);
@@ -70,6 +80,7 @@ test('a step of a run is taken apart: as a drawing, as tables, by keyboard', asy
   }
 
   // T: the figures in place of the drawing. What was measured stays while tabs change.
+  await chart.focus();
   await page.keyboard.press('t');
   await expect(page.getByRole('table', { name: 'Where a step goes as a table' })).toHaveAttribute(
     'aria-rowcount',
@@ -78,6 +89,17 @@ test('a step of a run is taken apart: as a drawing, as tables, by keyboard', asy
   await page.getByRole('tab', { name: 'Files' }).click();
   await page.getByRole('tab', { name: 'Step time' }).click();
   await expect(chart).toBeVisible();
+
+  // What nobody waits for any more ends with the page.
+  await page.getByRole('button', { name: 'Measure again' }).press('Enter');
+  await expect.poll(() => processIds(app, 'training')).not.toEqual([]);
+  await page.evaluate(() => (location.hash = '#runs'));
+  await expect.poll(() => processIds(app, 'training')).toEqual([]);
+  await page.evaluate((run) => (location.hash = `#run/${run}/step`), id);
+  await measure.press('Enter');
+  await expect(cancel).toBeFocused();
+  await cancel.press('Enter');
+  await expect(measure).toBeFocused();
 
   // One at a time, of runs there are.
   await expect(callService(app, 'profileRun', { job: 'none', run: 99 })).rejects.toThrow(/no run 99/);

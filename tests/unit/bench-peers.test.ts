@@ -93,6 +93,8 @@ test('a peer that fails, or prints what is no JSON, ends it with a line that say
   for (const value of ['"3"', 'null', '0', '-3']) {
     assert.match(await told(printing(value)), /The peer .* printed “\{"peer".*value \(milliseconds\) a number above 0/);
   }
+  const inSeconds = `echo '{"peer":"p","workload":"gemm-64","value":0.5,"unit":"s"}' #`;
+  assert.match(await told(inSeconds), /"unit":"s"\}”\. The unit of gemm-64 is ms\/step\./);
   assert.match(await told("printf '{%0100000d' 1 #"), /printed “\{0{199}…”\. No line may have more than 65536/);
   assert.match(await told('echo {half'), /printed “\{half --only gemm-64”\. A line that begins with \{ has to be JSON/);
 });
@@ -124,6 +126,19 @@ test('a peer that has no time for a workload is named; one that hangs ends with 
       }
     }
   }
+});
+
+test('of the suite tables each time of a peer stands beside ours of its round: two in one, none in another', async (t) => {
+  const home = temporaryHome(t);
+  const rounds = path.join(home, 'rounds');
+  const line = `echo '{"peer":"p","workload":"predict","unit":"ms/prediction","value":1000,"cpu":1000}'`;
+  // What it leaves running holds its output open.
+  const peer = `sleep 300 & echo x >> ${rounds}; [ $(wc -l < ${rounds}) = 1 ] || { ${line}; ${line}; } #`;
+  const words = ['--suite', 'tables', '--only', 'predict', '--rows', '400', '--threads', '1', '--rounds', '2'];
+  const { code, events } = await trainyard(home, 'bench', ...words, '--peer', peer, '--json');
+  assert.equal(code, 0);
+  const [{ ratios, cpuRatios }] = events as unknown as readonly Record<'ratios' | 'cpuRatios', { p: number }>[];
+  assert.ok(ratios.p > 1 && cpuRatios.p > 1);
 });
 
 test('limits are of workloads there are', () => {

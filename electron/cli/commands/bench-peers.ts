@@ -1,5 +1,6 @@
 // What other programs take for a workload. A peer is a command that prints one JSON object a line with `peer`, `workload` and `value`
-// (milliseconds), if it knows with `cpu` (milliseconds of processor time), `threads` and `mode` (which of its ways was the fastest).
+// (milliseconds), if it knows with `unit` (of what), `cpu` (milliseconds of processor time), `threads` and `mode` (which of its ways was the
+// fastest).
 
 import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,6 +19,7 @@ export interface PeerTime {
 const peerLine = z.object({
   peer: z.string(),
   value: z.number().positive(),
+  unit: z.string().optional(),
   cpu: z.number().nonnegative().optional(),
   threads: z.number().nonnegative().optional(),
   mode: z.string().optional(),
@@ -33,17 +35,26 @@ export const peerVariables = (native = process.env['TRAINYARD_NATIVE']): Readonl
 /** Characters of a line that is read; what is longer is no result. */
 const longestLine = 2 ** 16;
 
+/** What a peer is asked to time. */
+export interface Asked {
+  readonly name: string;
+  readonly unit: string;
+}
+
 /**
  * Runs a peer for one workload and reads its lines; those for other workloads are passed over. `more`: words behind the command. Throws
- * InputError where it fails, or a line cannot be read: a table without the peer would pass for one with it. A peer that has no time for the
- * workload gives none. It ends with this process, and so does what it started.
+ * InputError where it fails, has another unit, or a line cannot be read: a table without the peer would pass for one with it. A peer that has
+ * no time for the workload gives none. It ends with this process, and what it started with it.
  */
-export async function runPeer(command: string, workload: string, more = ''): Promise<readonly PeerTime[]> {
-  const line = command.includes('{only}') ? command.replaceAll('{only}', workload) : `${command} --only ${workload}`;
+export async function runPeer(command: string, asked: Asked, more = ''): Promise<readonly PeerTime[]> {
+  const { name } = asked;
+  const line = command.includes('{only}') ? command.replaceAll('{only}', name) : `${command} --only ${name}`;
   const env = { ...peerVariables(), ...process.env };
   const child = startPeer(line + more, env);
   try {
     const ended = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>;
+    // What it leaves behind would keep its output open.
+    child.once('exit', () => endPeer(child));
     const times: PeerTime[] = [];
     let part = '';
     for await (const chunk of child.stdout.setEncoding('utf8')) {
@@ -52,9 +63,9 @@ export async function runPeer(command: string, workload: string, more = ''): Pro
       if (part.length > longestLine) {
         throw unreadable(command, part, `No line may have more than ${longestLine} characters.`);
       }
-      times.push(...lines.flatMap((text) => readLine(text, command, workload)));
+      times.push(...lines.flatMap((text) => readLine(text, command, asked)));
     }
-    times.push(...readLine(part, command, workload));
+    times.push(...readLine(part, command, asked));
     const [code, signal] = await ended;
     if (code === 0) return times;
     const how = signal === null ? `exit code ${code}` : signal;
@@ -88,11 +99,11 @@ function endPeer(child: Peer): void {
 }
 
 /** The time in a line of a peer; none in one that is no JSON or of another workload. */
-function readLine(text: string, command: string, workload: string): readonly PeerTime[] {
+function readLine(text: string, command: string, { name, unit }: Asked): readonly PeerTime[] {
   if (!text.startsWith('{')) return [];
   const found = parsed(text);
   if (found === null) throw unreadable(command, text, 'A line that begins with { has to be JSON.');
-  if (found.workload !== workload || found.peer === undefined) return [];
+  if (found.workload !== name || found.peer === undefined) return [];
   const result = peerLine.safeParse(found);
   if (!result.success) {
     throw unreadable(
@@ -102,6 +113,7 @@ function readLine(text: string, command: string, workload: string): readonly Pee
     );
   }
   const { peer, value, cpu, threads, mode } = result.data;
+  if ((result.data.unit ?? unit) !== unit) throw unreadable(command, text, `The unit of ${name} is ${unit}.`);
   return [{ peer: threads ? `${peer} ×${threads}` : peer, value, cpu, ...(mode === undefined ? {} : { mode }) }];
 }
 

@@ -73,7 +73,7 @@ export async function compareOne(
     ours.push(best);
     for (const command of peers) {
       output.bar(round / rounds, `${workload.name} by ${command}`);
-      const times = await runPeer(command, workload.name);
+      const times = await runPeer(command, workload);
       if (times.length === 0) without.add(command);
       for (const { peer, value, mode } of times) {
         const known = theirs.get(peer) ?? { values: [], ratios: [] };

@@ -5,7 +5,7 @@ import { createCpuBackend } from '../../../engine/backends/cpu/backend.ts';
 import type { Backend } from '../../../engine/backends/backend.ts';
 import { benchTable, type TableTask } from '../../../engine/bench/tables.ts';
 import { ownValue } from '../../../engine/protocol/own.ts';
-import { formatNumber, type Output } from '../output.ts';
+import { formatCount, formatNumber, type Output } from '../output.ts';
 import { median, noteWithout, runPeer } from './bench-peers.ts';
 
 interface Spent {
@@ -64,25 +64,29 @@ async function compare(
   const { threads } = backend.device;
   const work = await task.open(table, backend);
   const ours: Required<Spent>[] = [];
-  const theirs = new Map<string, Spent[]>();
+  // Each time of a peer beside ours of its round.
+  const theirs = new Map<string, { readonly spent: Spent; readonly beside: Required<Spent> }[]>();
   const without = new Set<string>();
   for (let round = 0; round < rounds; round++) {
     output.bar(round / rounds, `${task.name} on ${backend.device.name}`);
-    ours.push(await spentOn(work));
+    const beside = await spentOn(work);
+    ours.push(beside);
     for (const command of peers) {
       const more = ` --rows ${table.rows} --threads ${threads}`;
-      const times = await runPeer(command, task.name, more);
+      const times = await runPeer(command, task, more);
       if (times.length === 0) without.add(command);
-      for (const { peer, ...spent } of times) theirs.set(peer, [...(theirs.get(peer) ?? []), spent]);
+      for (const { peer, ...spent } of times) theirs.set(peer, [...(theirs.get(peer) ?? []), { spent, beside }]);
     }
   }
   output.clearBar();
   noteWithout(without, task.name, output);
   const ratios = (kind: keyof Spent): Ratios =>
     Object.fromEntries(
-      [...theirs].flatMap(([peer, spent]) => {
-        const pairs = spent.flatMap((one, round) => (one[kind] === undefined ? [] : [one[kind] / ours[round][kind]]));
-        return pairs.length > 0 ? [[peer, short(median(pairs))]] : [];
+      [...theirs].flatMap(([peer, pairs]) => {
+        const found = pairs.flatMap(({ spent: { [kind]: spent }, beside }) =>
+          spent === undefined ? [] : [spent / beside[kind]],
+        );
+        return found.length > 0 ? [[peer, short(median(found))]] : [];
       }),
     );
   return {
@@ -112,7 +116,7 @@ function print(output: Output, rows: readonly TableRow[]): void {
   const times = (ratio: number | undefined): string => (ratio ? `${formatNumber(ratio)} ×` : '–');
   output.table(rows, [
     { title: 'workload', value: ({ workload }) => workload },
-    { title: 'rows', value: (row) => `${formatNumber(row.rows)} × ${row.columns}`, right: true },
+    { title: 'rows', value: (row) => `${formatCount(row.rows)} × ${row.columns}`, right: true },
     { title: 'threads', value: ({ threads }) => String(threads), right: true },
     { title: 'median', value: ({ value, unit }) => `${formatNumber(value)} ${unit}`, right: true },
     { title: 'processor time', value: ({ cpu }) => `${formatNumber(cpu)} ms`, right: true },

@@ -12,6 +12,7 @@ import { isLive } from '../../lib/run-words.ts';
 import { throttle } from '../../lib/throttle.ts';
 import type { ShownPicture } from './classes/shown-picture.ts';
 import type { PredictState } from './predict/predict.svelte.ts';
+import type { Profiling } from './step/profiling.svelte.ts';
 
 export interface Series {
   readonly step: readonly number[];
@@ -82,6 +83,8 @@ export class RunPage {
   waiting: boolean = $state(false);
   /** The file of the tab Predict: it stays while the page is open, whichever tab is. */
   predicted: PredictState | null = null;
+  /** Of a step: it goes on whichever tab is open, and ends with the page. */
+  profiling: Profiling | null = null;
   readonly series = new SvelteMap<string, Series>();
   readonly #service: AppService;
   #pending: MetricPoint[] = [];
@@ -125,6 +128,7 @@ export class RunPage {
     return () => {
       stops.forEach((stop) => stop());
       this.predicted?.close();
+      this.profiling?.close();
     };
   }
 

@@ -1,10 +1,8 @@
 // What the tab Step time knows: a profile of the run's step, measured when it is asked for.
 
 import type { AppService } from '../../../../engine/protocol/app.ts';
-import type { RunRecord } from '../../../../engine/protocol/runs.ts';
 import type { MeasuredProfile } from '../../../../engine/protocol/step-profile.ts';
 import { failureOf, wasCancelled, type Failure } from '../../../app/failure.ts';
-import { ofWeights } from '../of-weights.ts';
 
 let jobs = 0;
 
@@ -45,7 +43,9 @@ export class Profiling {
   cancel(): Promise<void> {
     return this.#service.cancelProfile({ job: this.#job });
   }
-}
 
-/** The one of a run's page: what was measured stays while tabs change. */
-export const profilingOf = ofWeights((service, run: RunRecord) => new Profiling(run.id, service));
+  /** Nobody waits for what is being measured any more: runs that train need not either. */
+  close(): void {
+    if (this.working) void this.cancel().catch(() => undefined);
+  }
+}
