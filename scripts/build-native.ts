@@ -27,7 +27,7 @@ function buildNative(): void {
   const variants = nativeVariants[process.arch];
   const compiler = process.env.CC ?? 'cc';
   if (process.platform === 'win32' || !variants || spawnSync(compiler, ['--version']).status !== 0) {
-    fs.rmSync(addon, { force: true });
+    fs.rmSync(addon, { recursive: true, force: true });
     console.error(
       'No native CPU kernels (they need a C compiler on Linux or macOS): the CPU kernels run as WASM alone.',
     );
@@ -77,9 +77,11 @@ function buildNative(): void {
     const shared = process.platform === 'darwin' ? ['-bundle', '-undefined', 'dynamic_lookup'] : ['-shared'];
     const temporary = `${addon}.${process.pid}`;
     runCompiler(compiler, [...shared, ...parts, '-lm', '-o', temporary]);
+    // Nothing is renamed to a folder.
+    if (fs.statSync(addon, { throwIfNoEntry: false })?.isDirectory()) fs.rmSync(addon, { recursive: true });
     fs.renameSync(temporary, addon);
   } catch (error) {
-    fs.rmSync(addon, { force: true });
+    fs.rmSync(addon, { recursive: true, force: true });
     console.error(
       `The native kernels do not compile, so the CPU kernels run as WASM alone: ${(error as Error).message}`,
     );
