@@ -70,7 +70,7 @@ export class LineGroups {
     let start = this.#done === 0 ? -1 : 0;
     for (;;) {
       if (start >= 0) {
-        const found = this.#settings.afterLines(buffer, counted, end, lines - known);
+        const found = this.#settings.afterLines(buffer, counted, Math.min(end, groupBytes), lines - known);
         if (found >= 0) return this.#cut(buffer, start, found, end, lines);
         known += -1 - found;
         counted = end;

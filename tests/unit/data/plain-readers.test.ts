@@ -291,3 +291,32 @@ test('groups are those of the lines, however many bytes come at a time', async (
     }
   }
 });
+
+test('where a group becomes too large to be held is no matter of how many bytes are read at a time', async () => {
+  const line = Buffer.from(`${'x'.repeat(1090)},1\n`);
+  // As many lines as a group has are a little more than what is held.
+  const lines = Math.ceil(2 ** 25 / line.length) + 2;
+  const text = Buffer.concat([Buffer.from('a,b\n'), ...Array.from({ length: lines }, () => line)]);
+  const countedBy = async (most: number): Promise<readonly number[]> => {
+    let at = 0;
+    const file = {
+      read(buffer: Buffer, offset: number, length: number) {
+        const bytesRead = text.copy(buffer, offset, at, Math.min(text.length, at + Math.min(length, most)));
+        at += bytesRead;
+        return Promise.resolve({ bytesRead });
+      },
+    };
+    const settings = { lines, skip: 1, returns: false, afterLines };
+    const groups = new LineGroups(file as unknown as FileHandle, settings);
+    const found: number[] = [];
+    for (let group = await groups.next(); group !== null; group = await groups.next()) {
+      assert.ok(group !== 'odd');
+      found.push(group.lines);
+      groups.release(group);
+    }
+    return found;
+  };
+  const wanted = await countedBy(2 ** 20);
+  assert.equal(wanted.length, 2);
+  assert.deepEqual(await countedBy(1_000_000), wanted);
+});
