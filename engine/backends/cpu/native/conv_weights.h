@@ -4,6 +4,7 @@
 
 #pragma once
 #include "conv.h"
+#include "winograd.h"
 
 /** Rows (channel, tap) of a tile. */
 #if LANES == 8
@@ -98,8 +99,21 @@ static const CorrelationFunction correlations[CORRELATION_ROWS][TILE_VECTORS] = 
 #endif
 };
 
-/** target[position, filter] = dy[filter, position], zeros for the filters up to `width`. */
-static void transpose_filters(const float *dy, ptrdiff_t plane, int filters, int width, int positions, float *target) {
+/** As transpose_filters for up to LANES of them and no less than LANES positions: whole lines of the cache are read. */
+INLINE void transpose_squares(const float *dy, ptrdiff_t plane, const int filters, int width, int positions, float *target) {
+  for (int p = 0; p < positions; p += LANES) {
+    p = smaller(p, positions - LANES);  // the last positions once more rather than one by one
+    Vector square[LANES];
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) square[i] = i < filters ? load(dy + i * plane + p) : splat(0);
+    transpose_square(square);
+#pragma GCC unroll 16
+    for (int i = 0; i < LANES; i++) store(target + (ptrdiff_t)(p + i) * width, square[i]);
+  }
+}
+
+/** As transpose_filters for fewer positions than LANES. */
+static void transpose_few(const float *dy, ptrdiff_t plane, int filters, int width, int positions, float *target) {
   const int whole_filters = filters / 4 * 4, whole_positions = positions / 4 * 4;
   for (int p = 0; p < whole_positions; p += 4) {
     float *to = target + (ptrdiff_t)p * width;
@@ -109,6 +123,18 @@ static void transpose_filters(const float *dy, ptrdiff_t plane, int filters, int
     for (int f = p < whole_positions ? whole_filters : 0; f < width; f++) {
       target[(ptrdiff_t)p * width + f] = f < filters ? dy[f * plane + p] : 0;
     }
+  }
+}
+
+/** target[position, filter] = dy[filter, position], zeros for the filters up to `width`, a multiple of LANES. */
+static void transpose_filters(const float *dy, ptrdiff_t plane, int filters, int width, int positions, float *target) {
+  if (positions < LANES) {
+    transpose_few(dy, plane, filters, width, positions, target);
+    return;
+  }
+  for (int f = 0; f < width; f += LANES, dy += LANES * plane, target += LANES) {
+    if (f + LANES <= filters) transpose_squares(dy, plane, LANES, width, positions, target);
+    else transpose_squares(dy, plane, filters - f, width, positions, target);
   }
 }
 
@@ -207,7 +233,8 @@ static void weight_products(const Call *call, const Shape *s, const View *view) 
     const Band b = open_band(view, together, 0, view->rows);
     block = choose_block(view, &b, channels);
   }
-  const int most = smaller(SUM_ROWS, block * view->count - view->count + 1);
+  // Rows that begin within a channel reach into one more, unless all are there.
+  const int most = smaller(SUM_ROWS, block == channels ? depth : block * view->count - view->count + 1);
   // Very wide images leave room for fewer filters.
   const int filter_block = (ptrdiff_t)s->out_width * SUM_FILTERS > DY_FLOATS ? LANES
                            : together > 1 ? SHARED_FILTERS : SUM_FILTERS;
