@@ -64,6 +64,13 @@ test('3. notices when the other becomes faster', () => {
   assert.ok(simulate(chooser, 10_000, 60_000, 1, 0.6) > 0.6, 'and gave it back');
 });
 
+test('3. is back soon where a core was gone for a moment, however long it had served', () => {
+  const chooser = new ThreadChooser();
+  assert.ok(simulate(chooser, 0, 60_000, 1, 0.6) > 0.98);
+  simulate(chooser, 60_000, 80, 1, 8);
+  assert.ok(simulate(chooser, 60_080, 2_000, 1, 0.6) > 0.9);
+});
+
 test('4. counts no stretch longer than what is left', () => {
   const chooser = new ThreadChooser();
   for (let i = 0; i < 50; i++) {

@@ -35,12 +35,16 @@ export class ThreadChooser {
   #interval = shortestInterval;
   #nextTrial = 0;
 
+  get #best(): 0 | 1 {
+    return this.#times[1] < this.#times[0] ? 1 : 0;
+  }
+
   /** Whether the next stretch should run on all threads, and how many of the `left` steps it should take. */
   next(left: number, now: number): { readonly all: boolean; readonly steps: number } {
     for (const kind of [0, 1]) {
       if (this.#counts[kind] < samples) return { all: kind === 1, steps: Math.min(left, sampleSteps) };
     }
-    const best = this.#times[1] < this.#times[0] ? 1 : 0;
+    const best = this.#best;
     const kind = now < this.#nextTrial ? best : 1 - best;
     const wanted = (kind === best ? stretchMilliseconds : trialMilliseconds) / this.#times[kind];
     return { all: kind === 1, steps: Math.min(left, Math.max(1, Math.floor(wanted))) };
@@ -50,7 +54,7 @@ export class ThreadChooser {
   record(all: boolean, steps: number, elapsed: number, now: number): void {
     const kind = all ? 1 : 0;
     const time = elapsed / steps;
-    const best = this.#times[1] < this.#times[0] ? 1 : 0;
+    const best = this.#best;
     const measuring = this.#counts[0] < samples || this.#counts[1] < samples;
     this.#counts[kind]++;
     // The first measurements count by the best of them: they contain compiling and cold caches.
@@ -58,9 +62,10 @@ export class ThreadChooser {
     else if (measuring) this.#times[kind] = Math.min(this.#times[kind], time);
     else if (kind !== best) this.#times[kind] = time;
     else this.#times[kind] += newest * (time - this.#times[kind]);
+    // Also where the one in use has become the slower one: a core may have been gone for a moment.
+    const changed = this.#best !== best;
     if (measuring) this.#nextTrial = now + shortestInterval;
-    if (measuring || kind === best) return;
-    const changed = this.#times[kind] < this.#times[best];
+    if (measuring || (kind === best && !changed)) return;
     this.#interval = changed ? shortestInterval : Math.min(longestInterval, 2 * this.#interval);
     this.#nextTrial = now + this.#interval;
   }
