@@ -12,7 +12,8 @@ import { writeTable } from './scene.ts';
 
 /** What the app may take longer. */
 const limit = 1.03;
-const pollMilliseconds = 250;
+/** Seldom: asking costs the app time that nobody who uses it takes. */
+const pollMilliseconds = 2000;
 
 /** Seconds of training steps by the clock, and of processor time of the whole run in the process that trains. */
 interface Cost {
