@@ -1,7 +1,7 @@
 // Where a step of a run goes, for the window: measured in a process that trains, while the runs of this app wait. One that is cancelled ends
 // its process, whatever it is doing.
 
-import type { LabControl } from '../../engine/lab/control.ts';
+import { LabControl } from '../../engine/lab/control.ts';
 import type { AppService } from '../../engine/protocol/app.ts';
 import type { Progress } from '../../engine/protocol/data.ts';
 import { TrainyardError } from '../../engine/protocol/errors.ts';
@@ -27,11 +27,17 @@ type Host = Pick<CpuHost, 'profiler' | 'exited' | 'kill'>;
 
 export function createProfiles({ store, processes, alone }: ProfileParts): ProfileMethods {
   const progress = new Listeners<{ job: string; progress: Progress }>();
-  const jobs = new Set<string>();
+  /** What ends each of those under way. */
+  const jobs = new Map<string, () => void>();
   return {
     async profileRun({ job, run }) {
-      const request = await readProfiled(store, run);
-      jobs.add(job);
+      const early = new LabControl();
+      jobs.set(job, () => early.cancel());
+      const request = await Promise.race([readProfiled(store, run), early.cancellation]).catch((error: unknown) => {
+        jobs.delete(job);
+        throw error;
+      });
+      jobs.set(job, () => alone.cancel());
       const on = async (starting: Promise<Host>, control: LabControl): Promise<MeasuredProfile> => {
         try {
           const { profiler, exited } = await Promise.race([starting, control.cancellation]);
@@ -68,7 +74,7 @@ export function createProfiles({ store, processes, alone }: ProfileParts): Profi
       return measuring.finally(() => jobs.delete(job));
     },
     async cancelProfile({ job }) {
-      if (jobs.has(job)) alone.cancel();
+      jobs.get(job)?.();
     },
     onProgress: (listener) => progress.add(listener),
   };

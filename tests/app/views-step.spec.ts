@@ -103,6 +103,12 @@ test('a step of a run is taken apart: as a drawing, as tables, by keyboard', asy
 
   // One at a time, of runs there are.
   await expect(callService(app, 'profileRun', { job: 'none', run: 99 })).rejects.toThrow(/no run 99/);
+  // Cancelled before anything is known of the run.
+  const early = callService(app, 'profileRun', { job: 'early', run: id });
+  await Promise.all([
+    expect(early).rejects.toThrow(/was cancelled/),
+    callService(app, 'cancelProfile', { job: 'early' }),
+  ]);
   const both = await Promise.allSettled([
     callService<StepProfile>(app, 'profileRun', { job: 'one', run: id }),
     callService<StepProfile>(app, 'profileRun', { job: 'two', run: id }),
