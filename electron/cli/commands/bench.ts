@@ -156,7 +156,9 @@ function namesOf(named: readonly { readonly name: string }[]): string {
 }
 
 function chooseNamed<W extends { readonly name: string }>(options: OptionValues, all: readonly W[]): readonly W[] {
-  const names = textOption(options, 'only')?.split(',');
+  const names = textOption(options, 'only')
+    ?.split(',')
+    .map((name) => name.trim());
   if (!names) return all;
   return names.map((name) => {
     const found = all.find((workload) => workload.name === name);
