@@ -71,6 +71,13 @@ test('3. is back soon where a core was gone for a moment, however long it had se
   assert.ok(simulate(chooser, 60_080, 2_000, 1, 0.6) > 0.9);
 });
 
+test('3. trials of long steps take a small part of the time, where all threads are many times faster and where they are slower', () => {
+  assert.ok(simulate(new ThreadChooser(), 0, 3_600_000, 20_000, 1_000) > 0.995);
+  assert.ok(simulate(new ThreadChooser(), 0, 600_000, 200, 1_600) < 0.005);
+  // A first measurement takes no longer than it needs, however many steps it might take.
+  assert.ok(simulate(new ThreadChooser(), 0, 60_000, 1_600, 200) > 0.97);
+});
+
 test('4. counts no stretch longer than what is left', () => {
   const chooser = new ThreadChooser();
   for (let i = 0; i < 50; i++) {

@@ -15,9 +15,10 @@ export function mostThreads(plan: Plan, most: number): number {
   return Math.max(1, Math.min(most, Math.floor(Math.max(0, ...work) / flopsPerThread)));
 }
 
-/** Steps of a first measurement, and how many are taken of each kind before the first choice. */
+/** Most steps of a first measurement, and how many are taken of each kind before the first choice: one where a step takes long. */
 const sampleSteps = 8;
 const samples = 3;
+const longMilliseconds = 100;
 /** Weight of the newest time a step in the running mean. */
 const newest = 0.3;
 /** Milliseconds until the other kind is tried again: doubled whenever that changed nothing. */
@@ -26,6 +27,12 @@ const longestInterval = 20_000;
 /** Milliseconds such a trial should take, by the last measurement, and a stretch of the kind chosen. */
 const trialMilliseconds = 2;
 const stretchMilliseconds = 10;
+/**
+ * Times of a trial before the next one, at least and, however often nothing changed, at most where that is longer: trials of long steps
+ * would take half of the time where many threads help each other.
+ */
+const shortestRest = 3;
+const longestRest = 50;
 
 /** Decides for one program, stretch by stretch, between one thread and all. Times are milliseconds. */
 export class ThreadChooser {
@@ -39,10 +46,18 @@ export class ThreadChooser {
     return this.#times[1] < this.#times[0] ? 1 : 0;
   }
 
+  /** Whether a kind is to be measured before the first choice. */
+  #unknown(kind: number): boolean {
+    const count = this.#counts[kind];
+    return count === 0 || (count < samples && this.#times[kind] < longMilliseconds);
+  }
+
   /** Whether the next stretch should run on all threads, and how many of the `left` steps it should take. */
   next(left: number, now: number): { readonly all: boolean; readonly steps: number } {
     for (const kind of [0, 1]) {
-      if (this.#counts[kind] < samples) return { all: kind === 1, steps: Math.min(left, sampleSteps) };
+      if (!this.#unknown(kind)) continue;
+      const fitting = this.#counts[kind] === 0 ? 1 : Math.floor(stretchMilliseconds / this.#times[kind]);
+      return { all: kind === 1, steps: Math.max(1, Math.min(left, sampleSteps, fitting)) };
     }
     const best = this.#best;
     const kind = now < this.#nextTrial ? best : 1 - best;
@@ -55,7 +70,7 @@ export class ThreadChooser {
     const kind = all ? 1 : 0;
     const time = elapsed / steps;
     const best = this.#best;
-    const measuring = this.#counts[0] < samples || this.#counts[1] < samples;
+    const measuring = this.#unknown(0) || this.#unknown(1);
     this.#counts[kind]++;
     // The first measurements count by the best of them: they contain compiling and cold caches.
     if (this.#counts[kind] === 1) this.#times[kind] = time;
@@ -66,7 +81,10 @@ export class ThreadChooser {
     const changed = this.#best !== best;
     if (measuring) this.#nextTrial = now + shortestInterval;
     if (measuring || (kind === best && !changed)) return;
-    this.#interval = changed ? shortestInterval : Math.min(longestInterval, 2 * this.#interval);
+    const longest = Math.max(longestInterval, longestRest * elapsed);
+    this.#interval = changed
+      ? shortestInterval
+      : Math.min(longest, Math.max(2 * this.#interval, shortestRest * elapsed));
     this.#nextTrial = now + this.#interval;
   }
 }
