@@ -40,7 +40,9 @@ const epochsOf = ({ result, progress }: RunRecord): number => result?.epochs ?? 
 /** Thins the checkpoints of a run to a budget of bytes. */
 export async function thinCheckpoints(store: Store, run: number, budget: number): Promise<Thinning> {
   const kept = await checkpointsOf(store, run);
-  const slimBytes = await weightBytes(store, kept, run);
+  // To know what weights take, a file may have to be read: not after every epoch while there is room.
+  const fits = kept.reduce((sum, { bytes }) => sum + bytes, 0) <= budget;
+  const slimBytes = fits ? 0 : await weightBytes(store, kept, run);
   const plan = thinned(kept, budget, slimBytes);
   for (const { file } of plan.removed) await store.removeFile({ run, file });
   for (const { file, epoch } of plan.slimmed) {

@@ -1,20 +1,27 @@
-// Points of curves on their way: they wait until the next report leaves, a few times a second.
+// Points of curves on their way: they wait until the next report leaves, once to four times a second.
 
 import type { MetricPoint } from '../protocol/runs.ts';
 
-/** Reports leave at most this often. */
-const reportMilliseconds = 100;
+/**
+ * Milliseconds between reports: at first, and a part of the time gone by later, at most a second. What they lead to in window, main process
+ * and store takes a core from a thread, for which all threads wait.
+ */
+const shortestMilliseconds = 250;
+const longestMilliseconds = 1000;
+const partOfTime = 0.05;
 
 export class WaitingPoints {
   readonly #clock: () => number;
   readonly #onPoint: (point: MetricPoint) => void;
   #points: MetricPoint[] = [];
   #lastReport = -Infinity;
+  readonly #begun: number;
 
   /** `onPoint` hears of each at once. */
   constructor(clock: () => number, onPoint: (point: MetricPoint) => void = () => undefined) {
     this.#clock = clock;
     this.#onPoint = onPoint;
+    this.#begun = clock();
   }
 
   /** A value that is no finite number is no point. */
@@ -27,7 +34,8 @@ export class WaitingPoints {
   /** Hands over what waits, if the last report is long enough ago; `now`: whenever it was. */
   report(now: boolean, send: (points: readonly MetricPoint[]) => void): void {
     const time = this.#clock();
-    if (!now && time - this.#lastReport < reportMilliseconds) return;
+    const pause = Math.min(longestMilliseconds, Math.max(shortestMilliseconds, partOfTime * (time - this.#begun)));
+    if (!now && time - this.#lastReport < pause) return;
     this.#lastReport = time;
     const points = this.#points;
     this.#points = [];

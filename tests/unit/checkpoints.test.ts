@@ -76,6 +76,10 @@ test('every second epoch is kept, thinned by the budget, predicted with and gone
 
   const before = await readModelFilesOf(store, run, 4);
   const total = kept.reduce((sum, { bytes }) => sum + bytes, 0);
+  let read = 0;
+  const counted: typeof store = { ...store, readFile: (file) => (read++, store.readFile(file)) };
+  const { freed } = await thinCheckpoints(counted, run, total);
+  assert.deepEqual([freed, read], [0, 0], 'nothing is read while there is room: this is asked after every file');
   await thinCheckpoints(store, run, total - 1);
   const afterwards = await checkpointsOf(store, run);
   assert.deepEqual(states(afterwards).slice(2), [

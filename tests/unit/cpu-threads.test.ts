@@ -71,6 +71,46 @@ test('3. is back soon where a core was gone for a moment, however long it had se
   assert.ok(simulate(chooser, 60_080, 2_000, 1, 0.6) > 0.9);
 });
 
+test('3. one slow stretch of many is no reason to change', () => {
+  const chooser = new ThreadChooser();
+  let now = 0;
+  let [steps, onAll] = [0, 0];
+  for (let stretch = 0; stretch < 5_000; stretch++) {
+    const choice = chooser.next(100, now);
+    // Another program takes a core for 30 ms, again and again.
+    const elapsed = choice.steps * (choice.all ? 0.6 : 1) + (choice.all && stretch % 50 === 0 ? 30 : 0);
+    now += elapsed;
+    chooser.record(choice.all, choice.steps, elapsed, now);
+    steps += choice.steps;
+    if (choice.all) onAll += choice.steps;
+  }
+  assert.ok(onAll / steps > 0.97, `${onAll} of ${steps}`);
+});
+
+test('3. goes back to threads that are slow when they wake', () => {
+  const chooser = new ThreadChooser();
+  let now = 0;
+  let sinceWaking = 0;
+  const run = (until: number, all: number): number => {
+    let [steps, onAll] = [0, 0];
+    while (now < until) {
+      const choice = chooser.next(100, now);
+      if (!choice.all) sinceWaking = 0;
+      const elapsed = choice.steps * (choice.all ? (sinceWaking < 4 ? 1.3 : all) : 1);
+      if (choice.all) sinceWaking += elapsed;
+      now += elapsed;
+      chooser.record(choice.all, choice.steps, elapsed, now);
+      steps += choice.steps;
+      if (choice.all) onAll += choice.steps;
+    }
+    return onAll / steps;
+  };
+  assert.ok(run(1_000, 0.6) > 0.9, 'at first');
+  run(6_000, 1.5);
+  run(7_500, 0.6);
+  assert.ok(run(10_000, 0.6) > 0.95, 'a second and a half after they became faster again');
+});
+
 test('3. trials of long steps take a small part of the time, where all threads are many times faster and where they are slower', () => {
   assert.ok(simulate(new ThreadChooser(), 0, 3_600_000, 20_000, 1_000) > 0.995);
   assert.ok(simulate(new ThreadChooser(), 0, 600_000, 200, 1_600) < 0.005);

@@ -21,12 +21,20 @@ const samples = 3;
 const longMilliseconds = 100;
 /** Weight of the newest time a step in the running mean. */
 const newest = 0.3;
-/** Milliseconds until the other kind is tried again: doubled whenever that changed nothing. */
+/**
+ * Milliseconds until the other kind is tried again: doubled whenever that changed nothing. At most a second: cores may be far from each other,
+ * or taken, for a part of that.
+ */
 const shortestInterval = 50;
-const longestInterval = 20_000;
-/** Milliseconds such a trial should take, by the last measurement, and a stretch of the kind chosen. */
+const longestInterval = 1_000;
+/** Milliseconds a stretch of such a trial should take, by the last measurement, and one of the kind chosen. */
 const trialMilliseconds = 2;
 const stretchMilliseconds = 10;
+/**
+ * Milliseconds a trial of all threads may take until it shows them faster: they have slept, and their first steps are slow (0.7 to 1.2 ms of
+ * an MLP that takes 0.27 from then on).
+ */
+const wakingMilliseconds = 10;
 /**
  * Times of a trial before the next one, at least and, however often nothing changed, at most where that is longer: trials of long steps
  * would take half of the time where many threads help each other.
@@ -40,7 +48,12 @@ export class ThreadChooser {
   readonly #times = [0, 0];
   readonly #counts = [0, 0];
   #interval = shortestInterval;
+  /** 0 until both are measured. */
   #nextTrial = 0;
+  /** Of the trial under way: milliseconds taken and the shortest time of a step. */
+  #trial = { spent: 0, time: Infinity };
+  /** Time of a step in the last stretch of the kind chosen. */
+  #last = 0;
 
   get #best(): 0 | 1 {
     return this.#times[1] < this.#times[0] ? 1 : 0;
@@ -70,21 +83,37 @@ export class ThreadChooser {
     const kind = all ? 1 : 0;
     const time = elapsed / steps;
     const best = this.#best;
-    const measuring = this.#unknown(0) || this.#unknown(1);
     this.#counts[kind]++;
-    // The first measurements count by the best of them: they contain compiling and cold caches.
-    if (this.#counts[kind] === 1) this.#times[kind] = time;
-    else if (measuring) this.#times[kind] = Math.min(this.#times[kind], time);
-    else if (kind !== best) this.#times[kind] = time;
-    else this.#times[kind] += newest * (time - this.#times[kind]);
-    // Also where the one in use has become the slower one: a core may have been gone for a moment.
-    const changed = this.#best !== best;
-    if (measuring) this.#nextTrial = now + shortestInterval;
-    if (measuring || (kind === best && !changed)) return;
-    const longest = Math.max(longestInterval, longestRest * elapsed);
-    this.#interval = changed
-      ? shortestInterval
-      : Math.min(longest, Math.max(2 * this.#interval, shortestRest * elapsed));
-    this.#nextTrial = now + this.#interval;
+    if (this.#unknown(0) || this.#unknown(1) || this.#nextTrial === 0) return this.#measure(kind, time, now);
+    if (kind === best) {
+      // One stretch alone says little: a core may have been gone for a moment.
+      this.#times[kind] += newest * (Math.min(time, this.#last) - this.#times[kind]);
+      this.#last = time;
+      if (this.#best !== best) this.#plan(shortestInterval, now);
+      return;
+    }
+    const trial = this.#trial;
+    trial.spent += elapsed;
+    trial.time = Math.min(trial.time, time);
+    const waking = all && trial.spent < wakingMilliseconds;
+    if (waking && trial.time >= this.#times[best]) return;
+    this.#times[kind] = trial.time;
+    const rest = Math.max(2 * this.#interval, shortestRest * trial.spent);
+    const longest = Math.max(longestInterval, longestRest * trial.spent);
+    this.#plan(this.#best === best ? Math.min(longest, rest) : shortestInterval, now);
+  }
+
+  /** Takes note of one of the first measurements, which count by the best of them: they contain compiling and cold caches. */
+  #measure(kind: number, time: number, now: number): void {
+    this.#times[kind] = this.#counts[kind] === 1 ? time : Math.min(this.#times[kind], time);
+    if (!this.#unknown(0) && !this.#unknown(1)) this.#plan(shortestInterval, now);
+  }
+
+  /** Sets when the other kind is tried again. */
+  #plan(interval: number, now: number): void {
+    this.#interval = interval;
+    this.#nextTrial = now + interval;
+    this.#trial = { spent: 0, time: Infinity };
+    this.#last = this.#times[this.#best];
   }
 }

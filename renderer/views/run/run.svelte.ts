@@ -25,7 +25,9 @@ const nothing: Series = { step: [], epoch: [], seconds: [], value: [] };
 /** Points a series asked of the history: more than a window has pixels. */
 const pointLimit = 4000;
 /** Milliseconds between redraws. */
-const redraw = 250;
+const redraw = 500;
+/** Milliseconds a report may come too early for that. */
+const early = 100;
 /** Milliseconds between looks at the figures of a live run. */
 const summaryEvery = 1000;
 
@@ -89,6 +91,7 @@ export class RunPage {
   readonly #service: AppService;
   #pending: MetricPoint[] = [];
   #pendingProgress: RunProgress | null = null;
+  #flushed = -Infinity;
 
   constructor(id: number, service: AppService) {
     this.id = id;
@@ -115,7 +118,9 @@ export class RunPage {
         if (run !== this.id) return;
         this.#pending.push(...points);
         this.#pendingProgress = progress;
-        flush();
+        // At once where it is time: what else the report changes in the window is drawn with it.
+        if (performance.now() - this.#flushed > redraw - early) this.#flush();
+        else flush();
         summarise();
       }),
       this.#service.onRunsChanged(({ runs, trained, logged }) => {
@@ -196,6 +201,7 @@ export class RunPage {
   }
 
   #flush(): void {
+    this.#flushed = performance.now();
     for (const [name, group] of groupPoints(this.#pending)) {
       const grown = extend(this.series.get(name) ?? nothing, group);
       this.series.set(name, grown.step.length > 2 * pointLimit ? thin(grown, pointLimit) : grown);
