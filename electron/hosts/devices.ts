@@ -1,6 +1,7 @@
 // The CPU as a device for people: the same lines for `devices` and for the window.
 
 import { describeCpu } from '../../engine/backends/cpu/describe.ts';
+import { addonRemedy } from '../../engine/hardware/addon.ts';
 import type { DeviceInfo } from '../../engine/protocol/app.ts';
 import { findTrust, type Trust, type TrustOptions } from '../../engine/train/trust.ts';
 import { cpuTrust } from './trusted-cpu.ts';
@@ -25,6 +26,7 @@ export async function cpuDevice(home: string, anew = false): Promise<DeviceInfo>
     },
     memoryBytes: cpu.memory,
     native: cpu.native,
+    ...(!cpu.native && { nativeRemedy: addonRemedy(process.env.TRAINYARD_NATIVE) }),
     software: false,
     available: true,
   };

@@ -32,5 +32,8 @@ export function missingAddon(lab: LabResult | null): {
   };
 }
 
-/** What brings it back. */
-export const addonRemedy = 'Install Trainyard again, or run the set-up where there is a C compiler.';
+/** What brings it back; `wish`: what TRAINYARD_NATIVE says. */
+export const addonRemedy = (wish: string | undefined): string =>
+  wish === '0'
+    ? 'The environment variable TRAINYARD_NATIVE is 0, which leaves it out: unset it.'
+    : 'Install Trainyard again, or run the set-up where there is a C compiler.';

@@ -42,6 +42,8 @@ export interface DeviceInfo {
   readonly memoryBytes?: number;
   /** Of the CPU: whether the native addon is in use; without it WebAssembly does all of the work. */
   readonly native?: boolean;
+  /** Of a CPU without it: what brings it back. */
+  readonly nativeRemedy?: string;
   /** Marked "software: for testing"; never chosen by itself. */
   readonly software: boolean;
   readonly available: boolean;

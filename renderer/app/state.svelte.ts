@@ -55,7 +55,8 @@ export class AppState {
   info: AppInfo | null = $state.raw(null);
   devices: readonly DeviceInfo[] = $state.raw([]);
   /** WebAssembly does all of the processor's work. */
-  readonly addonMissing = $derived(this.devices.some(({ kind, native }) => kind === 'cpu' && native === false));
+  /** Of a CPU without the native addon: what brings it back. */
+  readonly addonRemedy = $derived(this.devices.find(({ native }) => native === false)?.nativeRemedy);
   sidebarHidden: boolean = $state(false);
   /** Runs chosen for Compare, in order of their letters. */
   compared: readonly number[] = $state.raw([]);

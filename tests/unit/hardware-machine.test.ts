@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { labFactors } from '../../engine/bench/calibrated.ts';
-import { addonRatio } from '../../engine/hardware/addon.ts';
+import { addonRatio, addonRemedy } from '../../engine/hardware/addon.ts';
 import { advise } from '../../engine/hardware/advice/advise.ts';
 import { factHere, factsOf } from '../../engine/hardware/advice/from-forecast.ts';
 import { standardRules, withThresholds } from '../../engine/hardware/advice/rules.ts';
@@ -278,4 +278,9 @@ test('a batch that does not fit is computed in parts: only where two rows do not
   };
   assert.ok(least < 0.5 * total, 'most of it goes by the batch');
   assert.deepEqual([total, total - 1, 1.01 * least, 0.99 * least].map(at), [true, true, true, false]);
+});
+
+test('what brings the addon back: the variable that leaves it out, else another installation', () => {
+  assert.match(addonRemedy('0'), /TRAINYARD_NATIVE is 0.*unset it/);
+  for (const wish of [undefined, '', 'avx2']) assert.match(addonRemedy(wish), /^Install Trainyard again, or/);
 });

@@ -1,6 +1,6 @@
 // `devices`: the CPU and every GPU adapter, with what they can do.
 
-import { addonRemedy, missingAddon } from '../../../engine/hardware/addon.ts';
+import { missingAddon } from '../../../engine/hardware/addon.ts';
 import { newestLab } from '../../../engine/hardware/machine.ts';
 import type { DeviceInfo } from '../../../engine/protocol/app.ts';
 import { findTrust } from '../../../engine/train/trust.ts';
@@ -28,11 +28,7 @@ export const devices: Command = {
       output.line(`${device.kind.toUpperCase()}  ${device.name}${mark}`);
       if (device.reason) output.line(`     ${device.reason}`);
       for (const [name, value] of Object.entries(device.facts)) output.line(`     ${name}: ${value}`);
-      const remedy =
-        process.env.TRAINYARD_NATIVE === '0'
-          ? 'The environment variable TRAINYARD_NATIVE is 0, which leaves it out: unset it.'
-          : addonRemedy;
-      if (missing) output.line(`     ${missing.text}, ${missing.source}. ${remedy}`);
+      if (missing) output.line(`     ${missing.text}, ${missing.source}. ${device.nativeRemedy}`);
     }
     if (found.length > 1) return;
     output.line(
