@@ -128,11 +128,15 @@ export async function dropFiles({ page }: App, ...files: readonly string[]): Pro
   const session = await page.context().newCDPSession(page);
   const data = { items: [], files: [...files], dragOperationsMask: 1 };
   const { width, height } = await page.evaluate(() => ({ width: innerWidth, height: innerHeight }));
-  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
-    await session.send('Input.dispatchDragEvent', { type, x: width / 2, y: height / 2, data });
-    // Nobody lets go before the window has said what it would do.
-    if (type === 'dragOver') await page.locator('.overlay').waitFor();
-  }
+  const send = (type: 'dragEnter' | 'dragOver' | 'drop') =>
+    session.send('Input.dispatchDragEvent', { type, x: width / 2, y: height / 2, data });
+  await send('dragEnter');
+  // Nobody lets go before the window has said what it would do; until then the system tells again and again where the pointer is.
+  await expect(async () => {
+    await send('dragOver');
+    await expect(page.locator('.overlay')).toBeVisible({ timeout: 350 });
+  }).toPass({ timeout: 30_000, intervals: [0] });
+  await send('drop');
   await session.detach();
 }
 

@@ -165,7 +165,8 @@ async function middleIsNear(processes: number, share: number, measure: () => Pro
     if (ratio === null) return false;
     ratios.push(ratio);
   }
-  near(ratios.sort((a, b) => a - b)[(ratios.length - 1) >> 1], 1, share);
+  const middle = ratios.toSorted((a, b) => a - b)[(ratios.length - 1) >> 1];
+  assert.ok(isNear(middle, 1, share), `${middle} is not within ${share} of 1; one by one ${ratios.join(', ')}`);
   return true;
 }
 

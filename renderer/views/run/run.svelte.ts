@@ -24,7 +24,7 @@ export interface Series {
 const nothing: Series = { step: [], epoch: [], seconds: [], value: [] };
 /** Points a series asked of the history: more than a window has pixels. */
 const pointLimit = 4000;
-/** Milliseconds between redraws. */
+/** Milliseconds between redraws of the curves. */
 const redraw = 500;
 /** Milliseconds a report may come too early for that. */
 const early = 100;
@@ -90,7 +90,6 @@ export class RunPage {
   readonly series = new SvelteMap<string, Series>();
   readonly #service: AppService;
   #pending: MetricPoint[] = [];
-  #pendingProgress: RunProgress | null = null;
   #flushed = -Infinity;
 
   constructor(id: number, service: AppService) {
@@ -117,8 +116,8 @@ export class RunPage {
       this.#service.onReport(({ run, points, progress }) => {
         if (run !== this.id) return;
         this.#pending.push(...points);
-        this.#pendingProgress = progress;
-        // At once where it is time: what else the report changes in the window is drawn with it.
+        // As in the sidebar; and curves at once where it is time: what the report changes in the window is drawn together.
+        this.progress = progress;
         if (performance.now() - this.#flushed > redraw - early) this.#flush();
         else flush();
         summarise();
@@ -207,8 +206,6 @@ export class RunPage {
       this.series.set(name, grown.step.length > 2 * pointLimit ? thin(grown, pointLimit) : grown);
     }
     this.#pending = [];
-    if (this.#pendingProgress) this.progress = this.#pendingProgress;
-    this.#pendingProgress = null;
   }
 
   async #ask(request: () => Promise<void>): Promise<void> {
