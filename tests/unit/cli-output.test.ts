@@ -258,6 +258,7 @@ test('a missing addon is said with what it costs, by devices and by check, and n
   assert.doesNotMatch(listed.stdout, /Install Trainyard again/);
   const checked = await inShell(home, `TRAINYARD_NATIVE=0 $T check ${table} --target label`);
   assert.match(checked.stderr + checked.stdout, words);
+  assert.match(checked.stderr + checked.stdout, /TRAINYARD_NATIVE is 0, which leaves it out: unset it\./);
   if (findNative() !== undefined) assert.doesNotMatch((await inShell(home, '$T devices')).stdout, /No native addon/);
 });
 

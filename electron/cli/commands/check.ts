@@ -2,7 +2,7 @@
 
 import { describeCpu } from '../../../engine/backends/cpu/describe.ts';
 import { createReferenceBackend } from '../../../engine/backends/reference/backend.ts';
-import { missingAddon } from '../../../engine/hardware/addon.ts';
+import { addonRemedy, missingAddon } from '../../../engine/hardware/addon.ts';
 import { newestLab } from '../../../engine/hardware/machine.ts';
 import { createExaminer } from '../../../engine/learners/examiner.ts';
 import { checkedRows } from '../../../engine/learners/declared/prepared.ts';
@@ -70,7 +70,7 @@ export const check: Command = {
       tell(output, report);
       if (report.device.startsWith('CPU') && !describeCpu().native) {
         const { text, source } = missingAddon(await newestLab(await services.store));
-        output.note(`${text}, ${source}.`);
+        output.note(`${text}, ${source}. ${addonRemedy(process.env.TRAINYARD_NATIVE)}`);
       }
       if (report.verdict === 'fix') endWith(needsFixing);
     } finally {

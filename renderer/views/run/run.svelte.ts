@@ -91,6 +91,8 @@ export class RunPage {
   readonly #service: AppService;
   #pending: MetricPoint[] = [];
   #flushed = -Infinity;
+  /** Times that the history was asked for the curves and has not answered. */
+  #asked = 0;
 
   constructor(id: number, service: AppService) {
     this.id = id;
@@ -168,7 +170,10 @@ export class RunPage {
   }
 
   async #loadMetrics(): Promise<void> {
-    const points = await this.#service.metrics({ run: this.id, limit: pointLimit });
+    // What is reported meanwhile may not be among them yet: it waits, and comes after them.
+    this.#asked++;
+    const asking = this.#service.metrics({ run: this.id, limit: pointLimit });
+    const points = await asking.finally(() => this.#asked--);
     this.series.clear();
     for (const [name, group] of groupPoints(points)) this.series.set(name, extend(nothing, group));
     this.#flush();
@@ -200,6 +205,7 @@ export class RunPage {
   }
 
   #flush(): void {
+    if (this.#asked > 0) return;
     this.#flushed = performance.now();
     for (const [name, group] of groupPoints(this.#pending)) {
       const grown = extend(this.series.get(name) ?? nothing, group);
