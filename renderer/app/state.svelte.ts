@@ -54,8 +54,7 @@ export class AppState {
   readonly activeRuns: ActiveRuns;
   info: AppInfo | null = $state.raw(null);
   devices: readonly DeviceInfo[] = $state.raw([]);
-  /** WebAssembly does all of the processor's work. */
-  /** Of a CPU without the native addon: what brings it back. */
+  /** Of a CPU without the native addon, where WebAssembly does all of its work: what brings the addon back. */
   readonly addonRemedy = $derived(this.devices.find(({ native }) => native === false)?.nativeRemedy);
   sidebarHidden: boolean = $state(false);
   /** Runs chosen for Compare, in order of their letters. */

@@ -107,6 +107,26 @@ sharing('commands by everyday words, all datasets and tags in the filter', async
   });
 });
 
+test('files that are over the window before it listens are seen with their next move, and gone when they leave', async ({
+  app,
+}) => {
+  const { page } = app;
+  const overlay = page.getByText('Drop to import', { exact: true });
+  await page.getByRole('navigation').first().waitFor();
+  // Without the event of entering, which nobody has heard.
+  const tell = (type: 'dragover' | 'dragleave'): Promise<void> =>
+    page.evaluate((name) => {
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(new File(['a,b\n1,2\n'], 'small.csv'));
+      document.body.dispatchEvent(new DragEvent(name, { dataTransfer, bubbles: true, cancelable: true }));
+    }, type);
+  await tell('dragover');
+  await tell('dragover');
+  await expect(overlay).toBeVisible();
+  await tell('dragleave');
+  await expect(overlay).toHaveCount(0);
+});
+
 test('steps of the editor are taken back and done again; every fix offered mends its layer', async ({ app }) => {
   const { page } = app;
   const dataset = await importTable(app, writeTable(app.home, 400));
