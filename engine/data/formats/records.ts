@@ -34,7 +34,6 @@ const tab = 9;
 export class RecordReader {
   readonly #style: RecordStyle;
   readonly #visit: (record: TextRecord) => void;
-  readonly #delimiter: number;
   readonly #quote: number;
   /** Text from the beginning of the current record. */
   #text = '';
@@ -42,11 +41,12 @@ export class RecordReader {
   #line = 1;
   /** The current record has been looked at up to here without finding its end: no need to parse it before. */
   #open = 0;
+  /** Where the text has the next delimiter, line feed and carriage return, each from some place on; its length = nowhere. */
+  #next = { delimiter: -1, newline: -1, return: -1 };
 
   constructor(style: RecordStyle, visit: (record: TextRecord) => void, firstLine = 1) {
     this.#style = style;
     this.#visit = visit;
-    this.#delimiter = style.delimiter.charCodeAt(0);
     this.#quote = style.quote.charCodeAt(0);
     this.#line = firstLine;
   }
@@ -64,6 +64,7 @@ export class RecordReader {
 
   #read(last: boolean): void {
     const text = this.#text;
+    this.#next = { delimiter: -1, newline: -1, return: -1 };
     let at = 0;
     while (at < text.length) {
       const next = this.#record(text, at, last);
@@ -87,8 +88,8 @@ export class RecordReader {
       let value: string;
       if (text.charCodeAt(position) === this.#quote) {
         const closed = this.#quoted(text, position, last);
-        if (closed === -1) return text.length - at > longestRecord ? this.#breakOff(text, at, position) : -1;
-        if (closed === null) return this.#breakOff(text, at, position);
+        if (closed === -1) return text.length - at > longestRecord ? this.#breakOff(text, at, position, true) : -1;
+        if (closed === null) return this.#breakOff(text, at, position, last);
         value = closed.value;
         position = closed.end;
         quotes = true;
@@ -122,13 +123,19 @@ export class RecordReader {
 
   /** Where a field without quotes ends. */
   #bareEnd(text: string, start: number): number {
-    const { delimiter, spaced } = this.#style;
-    for (let position = start; position < text.length; position++) {
-      const code = text.charCodeAt(position);
-      if (code === newline || code === carriageReturn) return position;
-      if (spaced ? isBlank(code) : code === this.#delimiter && isAt(text, delimiter, position)) return position;
+    if (this.#style.spaced) {
+      for (let position = start; position < text.length; position++) {
+        const code = text.charCodeAt(position);
+        if (code === newline || code === carriageReturn || isBlank(code)) return position;
+      }
+      return text.length;
     }
-    return text.length;
+    // Each character is looked for once, however many fields there are.
+    const next = this.#next;
+    if (next.delimiter < start) next.delimiter = find(text, this.#style.delimiter, start);
+    if (next.newline < start) next.newline = find(text, '\n', start);
+    if (next.return < start) next.return = find(text, '\r', start);
+    return Math.min(next.delimiter, next.newline, next.return);
   }
 
   /** A quoted field: its value and where it ends; −1 if the text may go on, null if it is not closed as it should be. */
@@ -160,16 +167,23 @@ export class RecordReader {
     }
   }
 
-  /** Gives up on a record at a quote: it ends with the line in which the quote was opened. */
-  #breakOff(text: string, at: number, quoteAt: number): number {
+  /** Gives up on a record at a quote: it ends with the line in which the quote was opened; −1 if that may go on. */
+  #breakOff(text: string, at: number, quoteAt: number, last: boolean): number {
     const quoteLine = this.#line + countLines(text, at, quoteAt);
     let end = quoteAt;
     while (end < text.length && text.charCodeAt(end) !== newline && text.charCodeAt(end) !== carriageReturn) end++;
+    if (!last && (end >= text.length || (text.charCodeAt(end) === carriageReturn && end + 1 >= text.length))) return -1;
     end = Math.min(text.length, end + lineEnd(text, end));
     this.#visit({ fields: [], line: quoteLine, broken: 'quote', stray: 0 });
     this.#line += countLines(text, at, end);
     return end;
   }
+}
+
+/** Where a part stands in a text, from `start` on; the text's length = nowhere. */
+function find(text: string, part: string, start: number): number {
+  const found = text.indexOf(part, start);
+  return found < 0 ? text.length : found;
 }
 
 function isBlank(code: number): boolean {

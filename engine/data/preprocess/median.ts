@@ -1,12 +1,15 @@
 // The median of many numbers without sorting them (Hoare's selection, 1961).
 
-/** The mean of the two middle ones where their count is even; 0 of none. No value is NaN. */
-export function medianOf(values: Float64Array): number {
+/**
+ * The mean of the two middle ones where their count is even; 0 of none. No value is NaN. Of many numbers those around the middle
+ * are enough: then `all` is how many there are, and `below` how many of them lie below all that are given.
+ */
+export function medianOf(values: Float64Array, { all, below } = { all: values.length, below: 0 }): number {
   const left = values.slice();
-  const middle = Math.floor(left.length / 2);
+  const middle = Math.floor(all / 2) - below;
   if (left.length === 0) return 0;
   const upper = select(left, middle);
-  if (left.length % 2 === 1) return upper;
+  if (all % 2 === 1) return upper;
   // What stands before the place is not above it.
   let lower = -Infinity;
   for (let i = 0; i < middle; i++) lower = Math.max(lower, left[i]);

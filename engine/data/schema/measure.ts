@@ -5,7 +5,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { ColumnInfo, ColumnType } from '../../protocol/data.ts';
 import { queryRows, readNumbers } from '../database.ts';
-import { medianOf } from '../preprocess/median.ts';
+import { drawNumbers } from './histogram.ts';
 import { quoteName, quoteText } from '../sql.ts';
 import { aggregate, columnsPerQuery, inGroups } from './aggregate.ts';
 import { packedFormat } from './dates.ts';
@@ -38,8 +38,6 @@ export interface Measures {
 
 /** Up to here every distinct value is counted. */
 const exactRows = 50_000;
-/** Bins of a histogram. */
-const bins = 20;
 /** Most frequent values kept. */
 const topValues = 20;
 
@@ -155,8 +153,8 @@ async function pictureNumbers(
   const read = await readNumbers(connection, table.sample, group.map(valueOf));
   return group.map(({ measures: { count, minimum = 0, maximum = 0 } }, index): Picture => {
     const values = read[index] as Float64Array;
-    const histogram = scaleCounts(countBins(values, minimum, maximum), count);
-    return { histogram, ...(values.length === 0 ? {} : { median: medianOf(values) }) };
+    const { counts, median } = drawNumbers(values, minimum, maximum);
+    return { histogram: scaleCounts(counts, count), ...(median === null ? {} : { median }) };
   });
 }
 
@@ -166,23 +164,6 @@ function scaleCounts(counts: readonly number[], total: number): number[] {
   return sampled === total || sampled === 0
     ? [...counts]
     : counts.map((count) => Math.round((count * total) / sampled));
-}
-
-/** How many values each bin holds. An upper edge belongs to its bin; the last is the maximum itself, so that rounding loses no value. */
-function countBins(values: Float64Array, minimum: number, maximum: number): number[] {
-  const found = new Set<number>();
-  for (let bin = 1; bin < bins; bin++) found.add(minimum + ((maximum - minimum) * bin) / bins);
-  const edges = Float64Array.from(found.add(maximum));
-  const counts = Array.from(edges, () => 0);
-  const range = maximum - minimum || 1;
-  for (const value of values) {
-    // Rounding may lead to a bin beside its own. A range of tiny numbers has no reciprocal: it is divided by.
-    let bin = Math.max(0, Math.min(edges.length - 1, Math.ceil(((value - minimum) / range) * edges.length) - 1));
-    while (bin > 0 && value <= (edges[bin - 1] as number)) bin--;
-    while (bin < edges.length - 1 && value > (edges[bin] as number)) bin++;
-    counts[bin] = (counts[bin] as number) + 1;
-  }
-  return counts;
 }
 
 /** Characters that are kept of a frequent value that is no name: of texts and identifiers. */
