@@ -4,8 +4,10 @@
 import type { LogLine, MetricPoint, RunProgress, RunRequest, WrittenFile } from '../protocol/runs.ts';
 import type { StoreService } from '../protocol/store.ts';
 
-/** Time between batches: what a sudden death may cost, and how soon a request from another process is seen. */
+/** Time between batches, of which a sudden death may cost the last. */
 const batchMilliseconds = 250;
+/** The same where there is nothing to write: how soon a request from another process is seen. Each takes a core from training. */
+const askMilliseconds = 1000;
 
 export interface Recorder {
   report(points: readonly MetricPoint[], progress: RunProgress): void;
@@ -37,6 +39,7 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
   let lines: LogLine[] = [];
   let progress: RunProgress | undefined;
   let batchesWaiting = 0;
+  let lastBatch = -Infinity;
   let failure: { readonly error: unknown } | null = null;
   let chain: Promise<void> = Promise.resolve();
 
@@ -54,6 +57,7 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
 
   // The batch is what was reported when it was queued: what comes later must not overtake what was queued in between.
   const queueBatch = (): void => {
+    lastBatch = performance.now();
     const batch = { run, points, log: lines, progress };
     points = [];
     lines = [];
@@ -65,8 +69,11 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
       if (request !== null) onRequest(request);
     });
   };
+  const hasNews = (): boolean => points.length > 0 || lines.length > 0 || progress !== undefined;
   const timer = setInterval(() => {
-    if (batchesWaiting === 0) queueBatch();
+    if (batchesWaiting > 0) return;
+    // The timer is not exact to a millisecond.
+    if (hasNews() || performance.now() - lastBatch > askMilliseconds - batchMilliseconds / 2) queueBatch();
   }, batchMilliseconds);
 
   return {
@@ -76,12 +83,12 @@ export function createRecorder({ store, run, onRequest, onFailure }: RecorderOpt
     },
     log: (line) => void lines.push(line),
     file(written) {
-      queueBatch();
+      if (hasNews()) queueBatch();
       inOrder(() => store.writeFile({ run, ...written }));
       return chain;
     },
     inOrder(work) {
-      queueBatch();
+      if (hasNews()) queueBatch();
       inOrder(work);
     },
     done: () => chain,

@@ -317,7 +317,7 @@ export const trainingFields = fieldsFor<TrainedOn>()({
     whole: true,
     label: 'Keep every … epochs',
     zero: 'by itself',
-    help: 'keep the state after every so many epochs; 0 = every 10th, a second apart at least',
+    help: 'keep the state after every so many epochs; 0 = every 10th, two seconds apart at least',
     flag: 'keep-every',
     minimum: 0,
     maximum: most,

@@ -13,7 +13,7 @@ const leastMilliseconds = 10_000;
 const firstMilliseconds = 1_000;
 /** Of those that are kept by themselves: epochs between them, and time at least, as what took less is trained again sooner. */
 const usualEvery = 10;
-const keptMilliseconds = 1_000;
+const keptMilliseconds = 2_000;
 /** Share of the time that writing them may hold the training up. */
 const largestShare = 0.02;
 /** Bytes that the head of a later file may have more: the names of the best weights. */

@@ -9,7 +9,7 @@ import { likeliest, probabilities } from './metrics.ts';
 import { encodeText } from './safetensors.ts';
 
 /** While a run goes on its files are written at most this often. */
-const liveMilliseconds = 1000;
+const liveMilliseconds = 2000;
 /** Larger ones are written at the end alone: cells of the matrix, rows of the predictions. */
 const liveCells = 40_000;
 const liveRows = 20_000;

@@ -1,4 +1,4 @@
-// Points of curves on their way: they wait until the next report leaves, once to four times a second.
+// Points of curves on their way: they wait until the next report leaves, once or twice a second.
 
 import type { MetricPoint } from '../protocol/runs.ts';
 
@@ -6,9 +6,9 @@ import type { MetricPoint } from '../protocol/runs.ts';
  * Milliseconds between reports: at first, and a part of the time gone by later, at most a second. What they lead to in window, main process
  * and store takes a core from a thread, for which all threads wait.
  */
-const shortestMilliseconds = 250;
+const shortestMilliseconds = 500;
 const longestMilliseconds = 1000;
-const partOfTime = 0.05;
+const partOfTime = 0.1;
 
 export class WaitingPoints {
   readonly #clock: () => number;

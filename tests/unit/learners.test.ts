@@ -9,14 +9,24 @@ import { createReferenceBackend } from '../../engine/backends/reference/backend.
 import { formOf } from '../../engine/data/prepare.ts';
 import { baselineOf } from '../../engine/learners/baseline.ts';
 import type { NetworkConfig } from '../../engine/learners/network/declaration.ts';
-import { checkLearner, declarationOf, formatsOf } from '../../engine/learners/declared/registry.ts';
+import {
+  checkLearner,
+  configWith,
+  declarationOf,
+  formatsOf,
+  usualSettings,
+} from '../../engine/learners/declared/registry.ts';
+import { declaration as boosted } from '../../engine/learners/boosted/declaration.ts';
+import { declaration as forest } from '../../engine/learners/forest/declaration.ts';
+import { declaration as linear } from '../../engine/learners/linear/declaration.ts';
 import { readModelFile } from '../../engine/learners/model-file.ts';
 import type { StartedEvent } from '../../engine/learners/learner.ts';
+import { trainedOn } from '../../engine/model/presets.ts';
 import { predictRows, readTrained } from '../../engine/learners/predict.ts';
 import { learnerNamed } from '../../engine/learners/registry.ts';
 import { baselineWords } from '../../engine/protocol/baseline.ts';
 import { pretrainedDataset } from '../../engine/protocol/pretrained.ts';
-import type { MetricPoint, RunConfig, RunFile, RunResult } from '../../engine/protocol/runs.ts';
+import type { MetricPoint, RunConfig, RunFile, RunResult, TrainingProgress } from '../../engine/protocol/runs.ts';
 import { learnerLists } from '../../scripts/list-learners.ts';
 import { RunControl } from '../../engine/train/control.ts';
 import { makeTable } from '../support/table.ts';
@@ -25,9 +35,13 @@ import { linearConfig, tableConfig } from './fixtures/training.ts';
 
 const table = makeTable({ rows: 120, numeric: 3, classes: 2 });
 
+const columns = ['a', 'b', 'c'].map((name) => ({ name, kind: 'number' }) as const);
+
 interface Outcome {
   readonly advances: number;
   readonly points: readonly MetricPoint[];
+  /** As last reported. */
+  readonly progress: TrainingProgress | null;
   readonly result: RunResult;
   readonly started: readonly StartedEvent[];
   readonly paused: readonly boolean[];
@@ -40,17 +54,20 @@ interface Wishes {
   readonly haste?: number;
   /** Called whenever messages are let in, with how often that was. */
   readonly onBreath?: (breath: number, control: RunControl) => void;
+  /** Columns as they are, as trees take them. */
+  readonly asTheyAre?: boolean;
   /** Called with the steps done. */
-  readonly onStep?: (step: number, control: RunControl) => void;
+  readonly onStep?: (step: number, control: RunControl) => unknown;
 }
 
 /** Trains to the end in slices of so many milliseconds. */
 async function learn(
   config: RunConfig,
   slice: number,
-  { checkpoint, haste = 1, onBreath, onStep }: Wishes = {},
+  { checkpoint, haste = 1, asTheyAre = false, onBreath, onStep }: Wishes = {},
 ): Promise<Outcome> {
   const points: MetricPoint[] = [];
+  let progress: TrainingProgress | null = null;
   const started: StartedEvent[] = [];
   const paused: boolean[] = [];
   const files = new Map<RunFile, Uint8Array>();
@@ -58,7 +75,7 @@ async function learn(
   let breaths = 0;
   const training = await learnerNamed(config.learner).open({
     config,
-    data: table.data,
+    data: asTheyAre ? { ...table.data, input: { kind: 'columns', columns }, preprocessing: {} } : table.data,
     readShard: table.readShard,
     dataBudget: 1e9,
     backend: async () => createReferenceBackend(),
@@ -76,6 +93,7 @@ async function learn(
       onStarted: (event) => started.push(event),
       onReport: (event) => {
         points.push(...event.points);
+        progress = event.progress;
         onStep?.(event.progress.step, control);
       },
       onLog: () => undefined,
@@ -88,7 +106,7 @@ async function learn(
   });
   let advances = 1;
   while (await training.advance(slice)) advances++;
-  return { advances, points, result: training.result(), started, paused, files };
+  return { advances, points, progress, result: training.result(), started, paused, files };
 }
 
 test('a network comes to the same bits by any budget, and starts once', async () => {
@@ -131,6 +149,25 @@ test('a linear model comes to the same bits by any budget, through a pause, and 
   assert.equal(resumed.result.reason, 'completed');
   assert.deepEqual(resumed.files.get('best.safetensors'), whole.files.get('best.safetensors'));
   assert.deepEqual(resumed.result.metrics, whole.result.metrics);
+});
+
+test('one that is stopped says how far of its plan it came, one that ends how much there was', async () => {
+  for (const declared of [linear, boosted, forest]) {
+    const config = configWith(
+      declared,
+      common,
+      usualSettings(declared, trainedOn(96, 'classification', { classes: 2 })),
+    );
+    const planned = declarationOf(config).units(config);
+    const asTheyAre = declared !== linear;
+    const onStep = (step: number, control: RunControl): unknown => step > 1 && control.stop();
+    const { result, progress } = await learn(config, 0, { haste: 1_000, asTheyAre, onStep });
+    assert.equal(result.reason, 'stopped', config.learner);
+    assert.deepEqual([progress?.step, progress?.steps], [result.steps, planned], config.learner);
+    assert.ok(result.steps < planned, config.learner);
+    const whole = await learn(config, 60_000, { asTheyAre });
+    assert.deepEqual([whole.progress?.step, whole.progress?.steps], [whole.result.steps, whole.result.steps]);
+  }
 });
 
 test('a linear model predicts what it was scored with, and opens no device', async () => {

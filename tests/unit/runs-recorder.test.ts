@@ -85,3 +85,44 @@ test('a store that dies in the middle of a batch gets it once more, unless it wa
     assert.deepEqual(files, ['checkpoint.bin']);
   }
 });
+
+test('where there is nothing to write the store is asked for requests of others once a second; files wait for no empty batch', async (test) => {
+  test.mock.timers.enable({ apis: ['setInterval'] });
+  let now = 0;
+  test.mock.method(performance, 'now', () => now);
+  const pass = async (milliseconds: number): Promise<void> => {
+    for (let at = 0; at < milliseconds; at += 50) {
+      now += 50;
+      test.mock.timers.tick(50);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const batches: number[] = [];
+  const files: string[] = [];
+  const requests: string[] = [];
+  const store: Pick<StoreService, 'append' | 'writeFile'> = {
+    async append({ points }) {
+      batches.push(points.length);
+      return { request: batches.length === 3 ? 'pause' : null };
+    },
+    writeFile: async ({ file }) => void files.push(file),
+  };
+  const recorder = createRecorder({
+    store: store as StoreService,
+    run: 1,
+    onRequest: (request) => requests.push(request),
+    onFailure: (error) => assert.fail(String(error)),
+  });
+  await pass(4100);
+  assert.deepEqual(batches, [0, 0, 0, 0], 'soon, then once a second');
+  assert.deepEqual(requests, ['pause']);
+  recorder.report([point(1)], progress);
+  await pass(250);
+  assert.deepEqual(batches.slice(4), [1], 'what is reported waits for the next quarter of a second alone');
+  await recorder.file({ file: 'evaluation.json', data: new Uint8Array(1) });
+  assert.deepEqual([batches.length, files], [5, ['evaluation.json']]);
+  recorder.report([point(2)], progress);
+  await recorder.file({ file: 'evaluation.json', data: new Uint8Array(1) });
+  assert.deepEqual([batches.slice(5), files.length], [[1], 2], 'points come before the file that knows of them');
+  await recorder.close();
+});

@@ -143,7 +143,9 @@ class LinearTraining implements Training {
 
   #progress(): TrainingProgress {
     const { tried, chosen } = this.#search;
-    const all = this.#result ? tried.length : declaration.units(this.#job.config);
+    // One that was stopped is as far as it came.
+    const ended = this.#result !== null && this.#result.reason !== 'stopped';
+    const all = ended ? tried.length : declaration.units(this.#job.config);
     const here = tried.length - this.#triedBefore;
     return {
       epoch: tried.length,

@@ -202,7 +202,9 @@ export class TreeTraining implements Training {
   }
 
   #progress(): TrainingProgress {
-    const all = this.#result ? this.#done : Math.min(this.#grove.rounds, this.#planned ?? Infinity);
+    // One that was stopped is as far as it came.
+    const ended = this.#result !== null && this.#result.reason !== 'stopped';
+    const all = ended ? this.#done : Math.min(this.#grove.rounds, this.#planned ?? Infinity);
     const here = this.#done - this.#roundsBefore;
     return {
       epoch: this.#done,

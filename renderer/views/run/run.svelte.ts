@@ -24,12 +24,14 @@ export interface Series {
 const nothing: Series = { step: [], epoch: [], seconds: [], value: [] };
 /** Points a series asked of the history: more than a window has pixels. */
 const pointLimit = 4000;
-/** Milliseconds between redraws of the curves. */
-const redraw = 500;
+/** Milliseconds between redraws of the curves: drawing takes a core from the training that is shown. */
+const redraw = 1000;
+/** Milliseconds between looks at what else may have changed. */
+const lookAgain = 500;
 /** Milliseconds a report may come too early for that. */
 const early = 100;
 /** Milliseconds between looks at the figures of a live run. */
-const summaryEvery = 1000;
+const summaryEvery = 2000;
 
 /** Sorts points into their series, in order of steps. */
 export function groupPoints(points: readonly MetricPoint[]): Map<string, MetricPoint[]> {
@@ -103,8 +105,8 @@ export class RunPage {
   open(): () => void {
     void this.attempt(() => this.#load());
     const flush = throttle(() => this.#flush(), redraw);
-    const readLog = throttle(() => void this.attempt(() => this.#loadLog()), redraw);
-    const reload = throttle(() => void this.attempt(() => this.#refresh()), redraw);
+    const readLog = throttle(() => void this.attempt(() => this.#loadLog()), lookAgain);
+    const reload = throttle(() => void this.attempt(() => this.#refresh()), lookAgain);
     // Best and last values stand in the record, which changes more often than it is announced.
     const summarise = throttle(
       () =>

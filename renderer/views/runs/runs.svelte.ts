@@ -90,11 +90,15 @@ export class RunsTable {
     this.rows.ensure(0, 1);
     void loadTags();
     const refresh = throttle(() => void this.rows.refresh(), 500);
+    // Drawing takes a core from the training that is shown.
+    const refreshScores = throttle(() => void this.rows.refresh(), 1000);
     const reloadTags = throttle(() => void loadTags(), 500);
     return this.#service.onRunsChanged(({ runs, trained }) => {
       const onlyTrained = runs.length === trained.length;
-      if (!onlyTrained) reloadTags();
-      if (!onlyTrained || this.#showsScores(trained)) refresh();
+      if (!onlyTrained) {
+        reloadTags();
+        refresh();
+      } else if (this.#showsScores(trained)) refreshScores();
     });
   }
 
