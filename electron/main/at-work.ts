@@ -9,7 +9,7 @@ import type { MainWindow } from './main-window.ts';
 
 /** Seconds at work from which the end of a run is worth a word. */
 const longRun = 30;
-/** Reports come ten times a second; the bar moves by so much at least. */
+/** Reports come once or twice a second; the bar moves by so much at least. */
 const leastMove = 0.005;
 /** Takes the bar away. */
 const noBar = -1;

@@ -16,7 +16,7 @@ const titleBarHeight = 40;
 /** What the window has to know of the runs. */
 export interface RunsAtWork {
   /** Runs that would be lost or cut short by quitting. */
-  active(): readonly number[];
+  goingOn(): readonly number[];
   /** Stops them all, keeping their checkpoints and best weights. */
   stopAll(request: { readonly queue: boolean }): Promise<void>;
   /** Calls back when the last one has ended. */
@@ -122,16 +122,21 @@ export class MainWindow {
   #onClose(event: Electron.Event): void {
     if (this.#mayClose) return;
     event.preventDefault();
-    if (this.#options.runs.active().length === 0) {
-      this.#options.quit();
-    } else if (!this.#asking) {
-      this.#asking = true;
-      void this.#ask().finally(() => (this.#asking = false));
-    }
+    if (this.#asking) return;
+    this.#asking = true;
+    const { runs } = this.#options;
+    // What was told to stop is done in a moment.
+    const ending = runs.goingOn().length > 0 ? this.#ask() : this.#stop(false);
+    void ending.finally(() => (this.#asking = false));
+  }
+
+  async #stop(queue: boolean): Promise<void> {
+    await this.#options.runs.stopAll({ queue });
+    this.#options.quit();
   }
 
   async #ask(): Promise<void> {
-    const count = this.#options.runs.active().length;
+    const count = this.#options.runs.goingOn().length;
     const { response } = await dialog.showMessageBox(this.browser, {
       type: 'question',
       title: 'Trainyard',
@@ -148,8 +153,7 @@ export class MainWindow {
       this.#inBackground = true;
       this.browser.hide();
     } else if (response < 3) {
-      await this.#options.runs.stopAll({ queue: response === 1 });
-      this.#options.quit();
+      await this.#stop(response === 1);
     }
   }
 

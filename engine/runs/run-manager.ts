@@ -86,6 +86,8 @@ export interface RunManager {
   finished(request: { readonly run: number }): Promise<RunRecord>;
   /** Runs of this manager that have not ended. */
   active(): readonly number[];
+  /** Those of them that nobody has told to stop. */
+  goingOn(): readonly number[];
   /** Those of them whose turn has come. */
   begun(): readonly number[];
   /**

@@ -262,6 +262,24 @@ test.describe('closing the window while a run goes on', () => {
     await ended;
   });
 
+  test('in the moment after a run was told to stop nothing is asked: its end is waited for', async () => {
+    const app = await launch();
+    const dataset = await importTable(app, writeTable(app.home, 20_000));
+    const { id } = await startRun(app, dataset, long);
+    await waitForEpoch(app, id, 1);
+    // A question would keep the app open.
+    await answerDialog(app, /Cancel/);
+    const ended = new Promise((resolve) => app.electron.process().once('exit', resolve));
+    await callService(app, 'stopRun', { run: id });
+    await closeWindow(app);
+    await ended;
+    const again = await launch({ home: app.home });
+    const run = await callService<RunRecord>(again, 'run', { run: id });
+    expect(run).toMatchObject({ state: 'stopped', hasCheckpoint: true, error: null });
+    await again.close();
+    fs.rmSync(app.home, { recursive: true, force: true });
+  });
+
   test('stop: the run keeps its checkpoint and the app ends', async () => {
     const app = await launch();
     const dataset = await importTable(app, writeTable(app.home, 2000));

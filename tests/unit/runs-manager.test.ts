@@ -100,7 +100,7 @@ test('a run is recorded, trained and kept; nothing is held afterwards', async (c
   const started = await manager.start({ config: tableConfig(5) });
   assert.equal(started.state, 'queued');
   assert.equal(started.name, 'small on Made up');
-  assert.deepEqual(manager.active(), [started.id]);
+  assert.deepEqual([manager.active(), manager.goingOn()], [[started.id], [started.id]]);
   const record = await manager.finished({ run: started.id });
 
   assert.equal(record.state, 'completed');
@@ -490,6 +490,7 @@ test('a run that takes its time to stop can be ended at once, with its best weig
   await manager.stop({ run });
   await manager.stop({ run });
   assert.deepEqual(manager.active(), [run], 'asking twice changes nothing');
+  assert.deepEqual(manager.goingOn(), [], 'and it is on its way to its end');
   await manager.stop({ run, now: true });
   const { state, result, error } = await manager.finished({ run });
   assert.deepEqual([state, result, error?.code], ['stopped', null, 'run.stopped_at_once']);
