@@ -31,6 +31,8 @@ interface Asked {
   readonly validation?: boolean;
   /** Milliseconds of a pause after a second. */
   readonly pause?: number;
+  /** By then it is told to stop. */
+  readonly stop?: number;
   /** Milliseconds that the clock goes on by when it is looked at. */
   readonly tick?: number;
 }
@@ -38,7 +40,7 @@ interface Asked {
 async function train(
   name: string,
   own: object,
-  { until, validation = true, pause = 0, tick = 1 }: Asked,
+  { until, validation = true, pause = 0, stop = Infinity, tick = 1 }: Asked,
 ): Promise<Ended> {
   const folds = name === 'auto' || name === 'search';
   const split = validation && !folds ? ([0.6, 0.2, 0.2] as const) : ([0.8, 0, 0.2] as const);
@@ -68,7 +70,11 @@ async function train(
       control,
       surroundings: {
         ...nodeSurroundings,
-        clock: () => (now += tick),
+        clock() {
+          now += tick;
+          if (now >= stop) control.stop();
+          return now;
+        },
         now: () => now,
         async breathe() {
           if (pause === 0 || isPaused || now < 1_000) return;
@@ -134,6 +140,16 @@ test('a forest has all its trees, or those there is time for, what scoring them 
     assert.equal(short.result.epochs, 1, `${name}: without a tree there is no model`);
     assert.match(short.result.remark!, /as many as there was time for$/);
   }
+});
+
+test('trees that are stopped as their time ends are stopped, and may go on; what looking at the time took is told', async () => {
+  for (const name of ['forest', 'boosted']) {
+    const { reason } = (await train(name, { trees: 100 }, { until: 1_700, tick: 20, stop: 100 })).result;
+    assert.equal(reason, 'stopped', name);
+  }
+  const { spent } = (await train('forest', { trees: 100_000 }, { until: 8_000, tick: 10 })).result;
+  // Scoring at the end is two looks at the clock.
+  assert.ok(spent!.phases.scoring! > 0.025, JSON.stringify(spent));
 });
 
 test('a linear model keeps the best penalty there was time to try', async () => {

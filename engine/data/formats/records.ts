@@ -111,7 +111,7 @@ export class RecordReader {
         continue;
       }
       if (code === carriageReturn && position + 1 >= text.length && !last) return -1;
-      const blank = position === at || (spaced && fields.length === 1 && fields[0] === '');
+      const blank = position === at || (spaced && !quotes && fields.length === 1 && fields[0] === '');
       if (!blank) this.#visit({ fields, line: this.#line, broken: null, stray });
       const next = Math.min(text.length, position + lineEnd(text, position));
       // Only quotes hold further line breaks.

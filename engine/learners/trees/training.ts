@@ -69,6 +69,8 @@ export class TreeTraining implements Training {
   #planned: number | null = null;
   /** Milliseconds that scoring and writing take a round, and after how many that was measured. */
   #atEnd = { each: 0, at: 0 };
+  /** Seconds that finding it out took. */
+  #secondsMeasuring = 0;
   #result: RunResult | null = null;
 
   constructor(job: LearnerJob, grove: Grove, before: TreesSoFar | null) {
@@ -94,11 +96,14 @@ export class TreeTraining implements Training {
     do {
       const done = await this.#slice();
       this.#addPoints();
-      const late = !done && (await this.#isLate());
+      const { control } = this.#job;
+      // Whoever stops it does not wait for another look at the time.
+      const late = !done && !control.stopRequested && (await this.#isLate());
       const goesOn = await this.#course.between();
       if (goesOn && !done && !late) continue;
       if (!this.#job.modelAlone) await this.#course.saveCheckpoint();
-      await this.#finish(done ? 'done' : late ? 'late' : 'stopped');
+      const stopped = !done && (!late || control.stopRequested);
+      await this.#finish(done ? 'done' : stopped ? 'stopped' : 'late');
     } while (this.#result === null && clock() < end);
     return this.#result === null;
   }
@@ -167,7 +172,9 @@ export class TreeTraining implements Training {
       const scored = clock();
       // As long as a checkpoint and the model take each: of deep trees together more than scoring.
       this.#snapshot();
-      const took = scored - start + 2 * (clock() - scored);
+      const end = clock();
+      const took = scored - start + 2 * (end - scored);
+      this.#secondsMeasuring += (end - start) / 1000;
       this.#atEnd = { each: (endMargin * took) / rounds, at: rounds };
       // That was no tree.
       this.#doneBy?.anew();
@@ -215,8 +222,13 @@ export class TreeTraining implements Training {
       secondsTraining: this.#secondsSpent - this.#taken,
       secondsLeft: here > 0 ? ((all - this.#done) * this.#seconds) / here : null,
       loss: Object.values(this.#grove.losses)[0].at(-1) ?? null,
-      spent: { phases: { training: this.#seconds } },
+      spent: this.#spent(0),
     };
+  }
+
+  /** `scoring`: milliseconds of it at the end. */
+  #spent(scoring: number): { readonly phases: Readonly<Record<string, number>> } {
+    return { phases: { training: this.#seconds, scoring: this.#secondsMeasuring + scoring / 1000 } };
   }
 
   #rowsPerSecond(): number {
@@ -250,7 +262,7 @@ export class TreeTraining implements Training {
       bestEpoch: best,
       remark,
       ...(this.#doneBy ? { deadline: this.#doneBy.result(this.#done, grove.rounds) } : {}),
-      spent: { phases: { training: this.#seconds, scoring: scoring / 1000 } },
+      spent: this.#spent(scoring),
       ...(scored?.doubt ? { doubt: `${scored.doubt} ${doubtHint}` } : {}),
       ...(divergence ? { divergence } : {}),
     };

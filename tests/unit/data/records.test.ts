@@ -36,6 +36,26 @@ test('records are the same however a text comes in parts', () => {
   }
 });
 
+test('an empty text in quotes is a record, nothing but spaces is none', () => {
+  for (const delimiter of [',', ' ']) {
+    const style: RecordStyle = { delimiter, quote: '"', escape: '"', spaced: delimiter === ' ' };
+    const read = readRecords('a\n""\n\nb\n', style, true);
+    assert.deepEqual(
+      read.map(({ fields, line }) => [fields, line]),
+      [
+        [['a'], 1],
+        [[''], 2],
+        [['b'], 4],
+      ],
+    );
+  }
+  const spaced: RecordStyle = { delimiter: ' ', quote: '"', escape: '"', spaced: true };
+  assert.deepEqual(
+    readRecords('a\n  \t\nb', spaced, true).map(({ fields }) => fields),
+    [['a'], ['b']],
+  );
+});
+
 test('a delimiter that does not occur is looked for once, not in every record', () => {
   const text = 'word\n'.repeat(200_000);
   const style: RecordStyle = { delimiter: ';', quote: '"', escape: '"', spaced: false };
