@@ -15,7 +15,9 @@ const titleBarHeight = 40;
 
 /** What the window has to know of the runs. */
 export interface RunsAtWork {
-  /** Runs that would be lost or cut short by quitting. */
+  /** Runs that have not ended. */
+  active(): readonly number[];
+  /** Those of them that quitting would cut short: nobody has told them to stop. */
   goingOn(): readonly number[];
   /** Stops them all, keeping their checkpoints and best weights. */
   stopAll(request: { readonly queue: boolean }): Promise<void>;
@@ -122,9 +124,10 @@ export class MainWindow {
   #onClose(event: Electron.Event): void {
     if (this.#mayClose) return;
     event.preventDefault();
+    const { runs, quit } = this.#options;
+    if (runs.active().length === 0) return quit();
     if (this.#asking) return;
     this.#asking = true;
-    const { runs } = this.#options;
     // What was told to stop is done in a moment.
     const ending = runs.goingOn().length > 0 ? this.#ask() : this.#stop(false);
     void ending.finally(() => (this.#asking = false));
