@@ -69,6 +69,8 @@ export interface AttemptOptions {
 /** What the manager queues: it trains when its turn comes. */
 export interface Work {
   readonly state: RunState;
+  /** Somebody has told it to stop, here or from another process. */
+  readonly stopRequested: boolean;
   /** `threads`: so many of the CPU and no more, where the run does not say itself; 0: as many as it likes. */
   run(threads?: number): Promise<RunRecord>;
   /** `held`: for whoever needs the machine, until `continue` is called so too. What a person pauses, before it or meanwhile, stays paused. */
@@ -113,6 +115,10 @@ export class Attempt implements Work {
     this.#state = options.record.state;
     this.#progress = options.record.progress;
     this.#members = new MemberRuns(options);
+  }
+
+  get stopRequested(): boolean {
+    return this.#stopRequested;
   }
 
   get state(): RunState {

@@ -75,6 +75,10 @@ export class CrossValidation implements Work {
     this.#progress = record.progress;
   }
 
+  get stopRequested(): boolean {
+    return this.#stopRequested;
+  }
+
   get state(): RunState {
     return this.#state;
   }

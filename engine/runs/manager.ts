@@ -74,7 +74,6 @@ export function createRunManager(options: RunManagerOptions): RunManager {
 
   /** A waiting run is stopped by letting it begin: it sees at once that it is to stop. */
   const stopEntry = async (entry: Entry, now = false): Promise<void> => {
-    entry.told = true;
     await entry.attempt.stop(now);
     if (!entry.begun) entry.begin();
   };
@@ -127,7 +126,6 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       claim: turns.claimOf(run, record.config, record.queue?.bytes ?? null),
       threads: 0,
       begun: false,
-      told: false,
       ended,
       begin() {
         entry.begun = true;
@@ -328,7 +326,7 @@ export function createRunManager(options: RunManagerOptions): RunManager {
       throw new InputError('input.run_elsewhere', `Run ${run} belongs to another process.`, 'Wait for it there.');
     },
     active: () => [...entries.keys()],
-    goingOn: () => [...entries.values()].flatMap(({ run, told }) => (told ? [] : [run])),
+    goingOn: () => [...entries.values()].flatMap(({ run, attempt }) => (attempt.stopRequested ? [] : [run])),
     begun: () => [...entries.values()].flatMap(({ run, begun }) => (begun ? [run] : [])),
     async stopAll({ queue = false } = {}) {
       leaves ||= queue;

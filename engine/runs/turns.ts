@@ -26,8 +26,6 @@ export interface Entry {
   /** Threads it was given; 0: as many as it likes. */
   threads: number;
   begun: boolean;
-  /** Somebody has asked it to stop. */
-  told: boolean;
   readonly ended: Promise<RunRecord>;
   readonly begin: () => void;
 }

@@ -262,22 +262,37 @@ test.describe('closing the window while a run goes on', () => {
     await ended;
   });
 
-  test('in the moment after a run was told to stop nothing is asked: its end is waited for', async () => {
-    const app = await launch();
-    const dataset = await importTable(app, writeTable(app.home, 20_000));
-    const { id } = await startRun(app, dataset, long);
-    await waitForEpoch(app, id, 1);
-    // A question would keep the app open.
-    await answerDialog(app, /Cancel/);
+  /** The app ends by itself once the window is closed; the run as the history has it after that. */
+  async function closed(app: App, id: number, close: () => Promise<void>): Promise<RunRecord> {
     const ended = new Promise((resolve) => app.electron.process().once('exit', resolve));
-    await callService(app, 'stopRun', { run: id });
-    await closeWindow(app);
+    await close();
     await ended;
     const again = await launch({ home: app.home });
     const run = await callService<RunRecord>(again, 'run', { run: id });
-    expect(run).toMatchObject({ state: 'stopped', hasCheckpoint: true, error: null });
     await again.close();
     fs.rmSync(app.home, { recursive: true, force: true });
+    return run;
+  }
+
+  test('in the moment after a run was told to stop nothing is asked: its end is waited for', async () => {
+    const app = await launch();
+    const dataset = await importTable(app, writeTable(app.home, 2000));
+    const { id } = await startRun(app, dataset, long);
+    await waitForEpoch(app, id, 2);
+    // A question would keep the app open.
+    const answered = await answerDialog(app, /Cancel/);
+    const [pid] = await processIds(app, 'training');
+    const run = await closed(app, id, async () => {
+      process.kill(pid, 'SIGSTOP');
+      const stopping = callService(app, 'stopRun', { run: id }).catch(() => undefined);
+      // Whoever is asked next has heard of the stop before.
+      await callService(app, 'info');
+      await closeWindow(app);
+      expect(await answered()).toBe(false);
+      process.kill(pid, 'SIGCONT');
+      await stopping;
+    });
+    expect(run).toMatchObject({ state: 'stopped', hasCheckpoint: true, error: null });
   });
 
   test('stop: the run keeps its checkpoint and the app ends', async () => {
@@ -286,14 +301,8 @@ test.describe('closing the window while a run goes on', () => {
     const { id } = await startRun(app, dataset, long);
     await waitForEpoch(app, id, 2);
     await answerDialog(app, /Stop/);
-    const ended = new Promise((resolve) => app.electron.process().once('exit', resolve));
-    await closeWindow(app);
-    await ended;
-    const again = await launch({ home: app.home });
-    const run = await callService<RunRecord>(again, 'run', { run: id });
+    const run = await closed(app, id, () => closeWindow(app));
     expect(run).toMatchObject({ state: 'stopped', hasCheckpoint: true });
-    await again.close();
-    fs.rmSync(app.home, { recursive: true, force: true });
   });
 });
 

@@ -26,10 +26,10 @@ const nothing: Series = { step: [], epoch: [], seconds: [], value: [] };
 const pointLimit = 4000;
 /** Milliseconds between redraws of the curves: drawing takes a core from the training that is shown. */
 const redraw = 1000;
-/** Milliseconds between looks at what else may have changed. */
-const lookAgain = 500;
 /** Milliseconds a report may come too early for that. */
 const early = 100;
+/** Milliseconds between looks at what else may have changed. */
+const lookAgain = 500;
 /** Milliseconds between looks at the figures of a live run. */
 const summaryEvery = 2000;
 
