@@ -114,7 +114,8 @@ export class RunPage {
           this.run = await this.#service.run({ run: this.id });
           await this.#loadEvaluation();
         }),
-      summaryEvery,
+      // Until there is something to show, sooner.
+      () => (Object.keys(this.run?.best ?? {}).length > 0 ? summaryEvery : lookAgain),
     );
     const stops = [
       this.#service.onReport(({ run, points, progress }) => {
